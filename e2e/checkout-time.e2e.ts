@@ -68,6 +68,41 @@ describe('checkout timing', () => {
     expect(await stage.linkStatus(id)).toBe('COMPLETED');
   });
 
+  it('shows the confirmation from the live event, in the language of the browser, without fetching the page', async () => {
+    const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
+    const page = await stage.payer({ locale: 'en-US' });
+    await page.goto(url);
+    const connected = page.waitForResponse(/\/live/);
+    await page.getByRole('button', { name: 'Pay with Bre-B' }).click();
+    await connected;
+    let fetches = 0;
+    await page.route(page.url(), (route) => {
+      fetches += 1;
+      return route.abort();
+    });
+    await stage.payKey(page);
+    await heading(page, 'Payment received');
+    expect(fetches).toBe(0);
+  });
+
+  it('shows at once that a tap was received, and not after the payer came back', async () => {
+    const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    // The browser stays on the page after a 204: the state between tap and answer.
+    await page.route(/\/begin$/, (route) => route.fulfill({ status: 204 }));
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    await page.locator('button[aria-busy=true]:disabled').waitFor();
+    const spinner = `getComputedStyle(document.querySelector('[aria-busy]'), '::after').animationName`;
+    expect(await page.evaluate(spinner)).toBe('turn');
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow'))`);
+    await page.locator('button:not([aria-busy]):enabled').waitFor();
+    await page.goto((await stage.link()).url);
+    await page.route(/m=PSE/, (route) => route.fulfill({ status: 204 }));
+    await page.getByRole('link', { name: /PSE/ }).click();
+    await page.locator('.row[aria-busy=true]').waitFor();
+  });
+
   it('offers a new key when the key expires, and returns the payer to the shop when the link expires', async () => {
     const { id, url } = await stage.link({ rail: 'BRE_B', ...customer() });
     const page = await stage.payer();

@@ -6,13 +6,14 @@ import { parseArgs } from 'node:util';
 const HELP = `npm run e2e [-- OPTIONS]: browser tests (Debian: apt-get install chromium)
 
   --screens   save a screenshot of every screen in e2e/screens
+  --network   measure the checkout on a slow network instead of testing it
   --help      show this help
 
 Set CHROMIUM to use a browser other than /usr/bin/chromium.
 `;
 
 const { values } = parseArgs({
-  options: { screens: { type: 'boolean' }, help: { type: 'boolean' } },
+  options: { screens: { type: 'boolean' }, network: { type: 'boolean' }, help: { type: 'boolean' } },
   strict: true,
 });
 const chromium = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -23,7 +24,12 @@ else if (!existsSync(chromium)) {
 } else {
   const run = spawnSync('npx', ['vitest', 'run', '--config', 'e2e/vitest.config.ts'], {
     stdio: 'inherit',
-    env: { ...process.env, CHROMIUM: chromium, ...(values.screens ? { E2E_SCREENS: 'e2e/screens' } : {}) },
+    env: {
+      ...process.env,
+      CHROMIUM: chromium,
+      ...(values.screens ? { E2E_SCREENS: 'e2e/screens' } : {}),
+      ...(values.network ? { E2E_NETWORK: '1' } : {}),
+    },
   });
   process.exitCode = run.status ?? 1;
 }

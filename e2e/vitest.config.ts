@@ -7,7 +7,8 @@ process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE;
 
 export default defineConfig({
   test: {
-    include: ['e2e/**/*.e2e.ts'],
+    // Measurements are not tests: only npm run e2e -- --network runs them.
+    include: [process.env['E2E_NETWORK'] === undefined ? 'e2e/**/*.e2e.ts' : 'e2e/**/*.network.ts'],
     globalSetup: ['server/test/harness/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

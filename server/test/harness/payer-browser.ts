@@ -18,7 +18,7 @@ function attribute(tag: string, name: string): string | null {
 }
 
 function toText(markup: string): string {
-  return decodeEntities(markup.replaceAll(/<[^>]*>/g, ' '))
+  return decodeEntities(markup.replaceAll(/<script.*?<\/script>|<[^>]*>/gs, ' '))
     .replaceAll(/\s+/g, ' ')
     .trim();
 }

@@ -39,7 +39,7 @@ describe('every page', () => {
       expect(policy.split('; ')).toEqual([
         "default-src 'none'",
         `script-src 'nonce-${nonce}'`,
-        `style-src 'self' 'nonce-${nonce}'`,
+        `style-src 'nonce-${nonce}'`,
         'img-src data:',
         "connect-src 'self'",
         "form-action 'self'",
@@ -89,6 +89,32 @@ describe('every page', () => {
     for (const path of ['/begin', '/change'])
       expect((await payer.post(wrong + path, { ...PAYER_DETAILS, method: 'BRE_B' })).status).toBe(404);
     expect((await payer.post(`${wrong.replace('/l/', '/p/')}/payer`, PAYER_DETAILS)).status).toBe(404);
+  });
+
+  it('is compressed for browsers that accept it, and caches must not mix the two', async () => {
+    const link = await driver.link();
+    const bodyOf = async (encoding: string) => {
+      const response = await fetch(link.paymentLinkUrl, { headers: { 'accept-encoding': encoding } });
+      expect(response.headers.get('vary')).toBe('accept-encoding');
+      return { encoding: response.headers.get('content-encoding'), text: await response.text() };
+    };
+    for (const accepted of ['gzip, deflate, br', 'br;q=0.5, gzip;q=1.0', 'deflate, GZIP'])
+      expect((await bodyOf(accepted)).encoding).toBe('gzip');
+    for (const rejected of ['identity', 'gzip;q=0', 'gzip; q=0.0, br'])
+      expect((await bodyOf(rejected)).encoding).toBeNull();
+    expect((await bodyOf('gzip')).text).toContain('¿Cómo quiere pagar?');
+  });
+
+  it('does not repeat text from its query, which somebody else may have chosen', async () => {
+    const link = await driver.link();
+    const query = 'm=guess-1&method=guess-2&bank=guess-3&personType=guess-4&again=guess-5&lang=guess-6';
+    const page = await new PayerBrowser().open(`${link.paymentLinkUrl}?${query}`);
+    expect(page.status).toBe(200);
+    expect(page.html).not.toContain('guess');
+    const chosen = await new PayerBrowser().open(
+      `${link.paymentLinkUrl}?m=PSE&bank=CO_NU&personType=BUSINESS&again=1`,
+    );
+    expect(chosen.linkTo('English')).toMatch(/\?m=PSE&bank=CO_NU&personType=BUSINESS&again=1&lang=en$/);
   });
 
   it('returns only the changing part to its own script', async () => {

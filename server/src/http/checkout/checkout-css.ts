@@ -37,6 +37,9 @@ h1{font-size:20px;line-height:1.3;font-weight:650;overflow-wrap:anywhere}
 @keyframes draw{from{stroke-dashoffset:32}}
 .button{display:flex;align-items:center;justify-content:center;width:100%;min-height:48px;padding:10px 16px;border:0;border-radius:10px;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer;overflow-wrap:anywhere}
 .button.quiet{background:none;color:var(--ink);border:1px solid var(--edge)}
+[aria-busy]{opacity:.7;cursor:progress}
+[aria-busy]::after{content:"";flex:none;width:16px;height:16px;margin-left:10px;border:2px solid;border-right-color:transparent;border-radius:50%;animation:turn .8s linear infinite}
+@keyframes turn{to{transform:rotate(1turn)}}
 .link{min-height:44px;padding:8px 0;border:0;background:none;color:var(--ink);font:inherit;text-decoration:underline;cursor:pointer}
 .host{display:block;text-align:center;color:var(--muted);font-size:14px;margin-top:8px;overflow-wrap:anywhere}
 .field{display:block}.field+.field{margin-top:16px}

@@ -21,14 +21,14 @@ export interface FormPages {
     state: CheckoutState,
     form: PayerForm | null,
   ): Promise<FastifyReply>;
-  notFound(request: PageRequest, reply: FastifyReply): FastifyReply;
+  notFound(request: PageRequest, reply: FastifyReply): Promise<FastifyReply>;
   /** Repeats the form after a while. */
   retryLater(
     request: PageRequest,
     reply: FastifyReply,
     state: CheckoutState,
     retry: { readonly seconds: number; readonly values: Readonly<Record<string, string>> },
-  ): FastifyReply;
+  ): Promise<FastifyReply>;
   /** Whether this browser started the attempt. */
   isOwn(request: PageRequest, state: CheckoutState, payinId: string): boolean;
   rememberAttempt(

@@ -4,7 +4,7 @@
  * than the stamp. A failed refresh changes nothing but the connection notice: the screen stays and is tried again. Served without a build step: it must run on old phones and stay small.
  */
 export const CHECKOUT_SCRIPT = `(function(){
-var d=document,live,poll,timer,retry,busy=false,asking=false,latest='';
+var d=document,live,poll,timer,retry,busy=false,asking=false,pushed=0,latest='';
 function q(s){return d.querySelector(s)}
 function first(){return [].filter.call(d.querySelectorAll('#main h1'),function(h){return h.offsetParent})[0]}
 function announce(t){var e=q('#announcer');if(e){e.textContent='';setTimeout(function(){e.textContent=t},50)}}
@@ -22,10 +22,16 @@ var same=m.innerHTML===q('#main').innerHTML;
 if(same)return;q('#main').replaceWith(m);d.title=n.title;init();var h=first();if(h&&h.textContent!==old)announce(h.textContent)}
 function refresh(){
 if(busy)return;busy=true;clearTimeout(retry);
-get(location.href,{'x-part':'main'}).then(show).then(function(){busy=false;setTimeout(refreshIfStale,200)},function(){busy=false;lost();retry=setTimeout(refresh,3000)})}
+var p=pushed;
+get(location.href,{'x-part':'main'}).then(function(t){if(p===pushed)show(t)}).then(function(){busy=false;setTimeout(refreshIfStale,200)},function(){busy=false;lost();retry=setTimeout(refresh,3000)})}
 function refreshIfStale(){if(latest&&d.body.getAttribute('data-live')&&latest!==d.body.getAttribute('data-stamp'))refresh()}
 function onStamp(s){if(s&&s[0]!=='<'){latest=s;refreshIfStale()}}
-function listen(u){live=new EventSource(u);live.u=u;live.onmessage=function(e){connection('');onStamp(e.data)}}
+function onEvent(e){
+var i=e.data.indexOf('\\n'),s=i<0?e.data:e.data.slice(0,i);
+connection('');
+if(i>0&&s!==d.body.getAttribute('data-stamp')){pushed++;try{show(e.data.slice(i+1))}catch(x){}}
+onStamp(s)}
+function listen(u){live=new EventSource(u+(location.search||'?')+'&stamp='+encodeURIComponent(d.body.getAttribute('data-stamp')));live.u=u;live.onmessage=onEvent}
 function ask(u){
 if(asking||live&&live.readyState===1)return;asking=true;
 get(u+'?once=1').then(function(s){asking=false;connection('');onStamp(s);if(live&&live.u===u&&live.readyState===2)listen(u)},function(){asking=false;lost()})}
@@ -68,10 +74,17 @@ i.onkeydown=function(e){if(e.key==='Enter')e.preventDefault()};
 f.onchange=function(){var c=f.querySelector('[name=bank]:checked');if(c)b.textContent=b.getAttribute('data-go-to').replace('{bank}',c.parentNode.textContent.trim())}}
 function redirect(){
 var g=q('[data-go]');if(g&&!sessionStorage.getItem(g.href)){sessionStorage.setItem(g.href,1);setTimeout(function(){location.href=g.href},600)}
+else if(g&&performance.getEntriesByType('navigation').some(function(n){return n.type==='back_forward'}))location.replace(location.pathname);
 var r=q('[data-return]');if(r){var s=q('[data-soon]');if(s)s.hidden=false;setTimeout(function(){if(d.contains(r))location.href=r.href},5000)}
 var w=q('[data-focus]');if(w)w.focus();
 var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}}
-function disableOnSubmit(){[].forEach.call(d.querySelectorAll('form'),function(f){f.addEventListener('submit',function(){setTimeout(function(){var b=f.querySelector('.button');if(b)b.disabled=true},0)})})}
+function working(b,on){if(!b)return;if(on){b.setAttribute('aria-busy','true');setTimeout(function(){working(b)},10000)}else b.removeAttribute('aria-busy');if(b.form)setTimeout(function(){b.disabled=!!on},0)}
+d.addEventListener('submit',function(e){
+if(navigator.onLine===false){e.preventDefault();connection(q('#connection').getAttribute('data-unsent'));return}
+working(e.submitter||e.target.querySelector('.button'),true)});
+d.addEventListener('click',function(e){
+var a=e.target.closest('a.button,a.row');
+if(a&&a.protocol.indexOf('http')===0&&!a.target&&!a.hasAttribute('download')&&!e.ctrlKey&&!e.metaKey&&!e.shiftKey)working(a,true)});
 function keyboards(){var s=q('#idType'),i=q('#idNumber');if(!s)return;
 (s.onchange=function(){i.inputMode=/CC|NIT/.test(s.value)?'numeric':'text'})()}
 function drafts(){var f=q('[data-draft]'),k='draft';
@@ -89,12 +102,13 @@ var w=b.textContent,end=performance.now()+1000*b.getAttribute('data-retry');b.di
 (function tick(){var s=Math.ceil((end-performance.now())/1000);
 if(s<=0){b.disabled=false;b.textContent=w;return}
 b.textContent=b.getAttribute('data-retry-in').replace('{time}',Math.floor(s/60)+':'+('0'+s%60).slice(-2));setTimeout(tick,500)})()}
-function init(){watch();count();copy();banks();redirect();disableOnSubmit();drafts();keyboards();share();retry();later()}
+function init(){watch();count();copy();banks();redirect();drafts();keyboards();share();retry();later()}
 function later(){[].forEach.call(d.querySelectorAll('[data-after]'),function(e){setTimeout(function(){e.hidden=false},1000*e.getAttribute('data-after'))})}
 init();reopen();
-addEventListener('online',function(){if(d.body.getAttribute('data-live'))refresh()});
+addEventListener('online',function(){connection('');if(d.body.getAttribute('data-live'))refresh()});
 addEventListener('offline',function(){if(d.body.getAttribute('data-live'))lost()});
-addEventListener('pageshow',function(e){if(e.persisted||d.body.getAttribute('data-live'))refresh()});
+addEventListener('pageshow',function(e){[].forEach.call(d.querySelectorAll('[aria-busy]'),function(b){working(b)});
+if(e.persisted&&q('[data-go]'))location.replace(location.pathname);else if(e.persisted||d.body.getAttribute('data-live'))refresh()});
 d.addEventListener('visibilitychange',function(){if(!d.hidden&&d.body.getAttribute('data-live'))refresh()});
 })();
 `;

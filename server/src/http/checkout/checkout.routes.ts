@@ -22,13 +22,13 @@ import { BANKS } from '../../rails/pse/banks.ts';
 import { toApiError } from '../framework-error.ts';
 import { html } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
-import { registerAssets } from './asset.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import type { OperatorIdentity } from './brand.ts';
 import { CheckoutForms, type FormPages } from './checkout-forms.ts';
+import { compressPage } from './compress-page.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
-import { sendLiveStatus } from './live-status.ts';
+import { sendLiveStatus, sendStatusOnce } from './live-status.ts';
 import { formatMessage, MESSAGES, type Messages } from './messages.ts';
 import { offerRails } from './offered-rails.ts';
 import { pageHeaders } from './page-headers.ts';
@@ -82,7 +82,7 @@ const NO_FORM: PayerForm = { values: {}, invalidFields: [] };
 export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): void {
   const prefix = new URL(parts.deps.checkoutUrl).pathname.replace(/\/$/, '');
   void app.register((scope, _options, done) => {
-    const pages = new Checkout(parts, prefix, registerAssets(scope, prefix));
+    const pages = new Checkout(parts, prefix);
     const forms = new CheckoutForms(parts, pages);
     scope.setErrorHandler((error, request, reply) => pages.errorPage(error, request as PageRequest, reply));
     const link = `${prefix}/l/:token`;
@@ -114,20 +114,14 @@ export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): vo
 class Checkout implements FormPages {
   readonly #parts: CheckoutParts;
   readonly #prefix: string;
-  readonly #assets: { readonly styleUrl: string; readonly scriptUrl: string };
   readonly #unknownLimit = new FixedWindowLimit(
     UNKNOWN_URLS_PER_ADDRESS.limit,
     UNKNOWN_URLS_PER_ADDRESS.windowMs,
   );
 
-  constructor(
-    parts: CheckoutParts,
-    prefix: string,
-    assets: { readonly styleUrl: string; readonly scriptUrl: string },
-  ) {
+  constructor(parts: CheckoutParts, prefix: string) {
     this.#parts = parts;
     this.#prefix = prefix;
-    this.#assets = assets;
   }
 
   async linkPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -179,7 +173,18 @@ class Checkout implements FormPages {
     const find = kind === 'link' ? loadLinkCheckout : loadPayinCheckout;
     const state = await find(deps, shops, request.params.token);
     if (!state?.attempt) return reply.code(404).send();
-    return sendLiveStatus(reply, watch, state.attempt.payin, request.query['once'] !== undefined);
+    const { payin } = state.attempt;
+    if (request.query['once'] !== undefined) return sendStatusOnce(reply, watch, payin);
+    // Browsers repeat the id of the last event when they reconnect.
+    const lastStamp = request.headers['last-event-id'] ?? request.query['stamp'];
+    return sendLiveStatus(reply, watch, payin, {
+      shownStamp: typeof lastStamp === 'string' ? lastStamp : null,
+      renderScreen: async () => {
+        const current = await find(deps, shops, request.params.token);
+        if (!current) throw new Error('the resource of an open page does not exist');
+        return renderFragment(await this.#page(request, current, null));
+      },
+    });
   }
 
   async receiptPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -194,7 +199,7 @@ class Checkout implements FormPages {
   }
 
   /** A URL without a page: a cut link, a pasted link, or a form target that a browser opens again. */
-  strayPage(request: PageRequest, reply: FastifyReply): FastifyReply {
+  async strayPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const path = pagePath(request);
     const pasted = pastedPath(request.query['link'] ?? '', this.#prefix);
     if (pasted !== null) return reply.redirect(pasted, 303);
@@ -202,7 +207,7 @@ class Checkout implements FormPages {
     return this.notFound(request, reply);
   }
 
-  errorPage(error: unknown, request: PageRequest, reply: FastifyReply): FastifyReply {
+  errorPage(error: unknown, request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const apiError = toApiError(error);
     request.problemCode = apiError.code;
     const messages = this.#messages(request);
@@ -227,6 +232,11 @@ class Checkout implements FormPages {
     state: CheckoutState,
     submitted: PayerForm | null,
   ): Promise<FastifyReply> {
+    const page = await this.#page(request, state, submitted);
+    return this.#send(request, reply, this.#messages(request), page);
+  }
+
+  async #page(request: PageRequest, state: CheckoutState, submitted: PayerForm | null): Promise<Page> {
     const { deps, banks } = this.#parts;
     const messages = this.#messages(request);
     const { token } = request.params;
@@ -255,7 +265,7 @@ class Checkout implements FormPages {
     });
     const subject = state.link ?? state.attempt.payin;
     const isLive = LIVE_SCREENS.has(screen.kind);
-    return this.#send(request, reply, messages, {
+    return {
       title: pageTitle(messages, screen, form, main),
       shop: state.shop,
       amount: subject.amount,
@@ -265,7 +275,7 @@ class Checkout implements FormPages {
       live: isLive && state.stamp !== null ? { url: `${path}/live`, stamp: state.stamp } : null,
       refreshSeconds: isLive ? 5 : null,
       ...(hasForm ? { languageAction: `${path}/language${screen.kind === 'bank' ? '?step=bank' : ''}` } : {}),
-    });
+    };
   }
 
   /** What this browser's payer entered in an earlier attempt. Data from the merchant is never shown in full. */
@@ -280,7 +290,7 @@ class Checkout implements FormPages {
     return own ? { values: knownValues(own, personType), invalidFields: [] } : NO_FORM;
   }
 
-  notFound(request: PageRequest, reply: FastifyReply): FastifyReply {
+  notFound(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const messages = this.#messages(request);
     const seconds = this.#unknownLimit.take(request.ip);
     const { title } = seconds === null ? messages.unknown : messages.busy;
@@ -294,7 +304,7 @@ class Checkout implements FormPages {
     reply: FastifyReply,
     { shop, link, attempt }: CheckoutState,
     { seconds, values }: { readonly seconds: number; readonly values: Readonly<Record<string, string>> },
-  ): FastifyReply {
+  ): Promise<FastifyReply> {
     const messages = this.#messages(request);
     const { amount, reference } = link ?? attempt.payin;
     return this.#send(request, reply.code(429).header('retry-after', seconds), messages, {
@@ -305,11 +315,15 @@ class Checkout implements FormPages {
     });
   }
 
-  #send(request: PageRequest, reply: FastifyReply, messages: Messages, page: Page): FastifyReply {
+  async #send(
+    request: PageRequest,
+    reply: FastifyReply,
+    messages: Messages,
+    page: Page,
+  ): Promise<FastifyReply> {
     const { environment } = this.#parts.deps;
     const nonce = freshBytes(16).toString('base64url');
     const frame: Frame = {
-      ...this.#assets,
       messages,
       nonce,
       otherLanguageUrl: urlInLanguage(request, messages.language === 'en' ? 'es' : 'en'),
@@ -319,10 +333,12 @@ class Checkout implements FormPages {
     const language = chosenLanguage(request);
     if (language !== null && readCookies(request).get('lang') !== language)
       this.#setCookie(reply, 'lang', language);
+    const text = request.headers['x-part'] === 'main' ? renderFragment(page) : renderDocument(frame, page);
+    const { headers, body } = await compressPage(request.headers['accept-encoding'], text);
     return reply
       .type('text/html; charset=utf-8')
-      .headers(pageHeaders(nonce))
-      .send(request.headers['x-part'] === 'main' ? renderFragment(page) : renderDocument(frame, page));
+      .headers({ ...pageHeaders(nonce), ...headers })
+      .send(body);
   }
 
   #messages(request: PageRequest): Messages {

@@ -7,41 +7,76 @@ interface PayinId {
   readonly id: string;
 }
 
+interface OpenPage {
+  /** Status stamp of the screen that the browser shows; null if it did not say. */
+  readonly shownStamp: string | null;
+  /** Renders the current screen for this browser, with its cookies and language. */
+  readonly renderScreen: () => Promise<string>;
+}
+
 /** Proxies cut long responses, so the stream ends first; browsers reconnect automatically. */
 const MAX_STREAM_MS = 120_000;
 const KEEP_ALIVE_MS = 15_000;
 
-/** Sends the status stamp of a payment as server-sent events, or once for browsers that cannot keep a stream. */
-export async function sendLiveStatus(
+/** Sends the status stamp of a payment once, for browsers that cannot keep a stream. */
+export async function sendStatusOnce(
   reply: FastifyReply,
   watch: CheckoutWatch,
   payin: PayinId,
-  once: boolean,
 ): Promise<FastifyReply> {
-  void reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
-  if (once) {
-    const stamp = await new Promise<string>((resolve) => {
-      const unwatch = watch.watch(payin, (stamp) => {
-        resolve(stamp);
-        unwatch();
-      });
+  const stamp = await new Promise<string>((resolve) => {
+    const unwatch = watch.watch(payin, (stamp) => {
+      resolve(stamp);
+      unwatch();
     });
-    return reply.type('text/plain; charset=utf-8').send(stamp);
-  }
-  if (watch.full) return reply.code(503).header('retry-after', '5').send();
+  });
+  return reply.headers(HEADERS).type('text/plain; charset=utf-8').send(stamp);
+}
+
+/**
+ * Sends each new status stamp of a payment as a server-sent event, followed by the screen, so that a slow network is
+ * crossed once. Without a screen in the event the browser fetches it.
+ */
+export function sendLiveStatus(
+  reply: FastifyReply,
+  watch: CheckoutWatch,
+  payin: PayinId,
+  page: OpenPage,
+): FastifyReply {
+  if (watch.full)
+    return reply
+      .code(503)
+      .headers({ ...HEADERS, 'retry-after': '5' })
+      .send();
   const stream = new Readable({ read: () => undefined });
-  stream.push('retry: 1000\n\n');
+  let ended = false;
+  const send = (text: string | null) => {
+    if (!ended) stream.push(text);
+    ended ||= text === null;
+  };
+  let sending = Promise.resolve();
+  send('retry: 1000\n\n');
   const unwatch = watch.watch(
     payin,
-    (stamp) => stream.push(`data: ${stamp}\n\n`),
-    () => stream.push(null),
+    (stamp) => (sending = sending.then(async () => send(await toEvent(stamp, page)))),
+    () => send(null),
   );
-  const keepAlive = setInterval(() => stream.push(':\n\n'), KEEP_ALIVE_MS);
-  const maxDuration = setTimeout(() => stream.push(null), MAX_STREAM_MS);
+  const keepAlive = setInterval(() => send(':\n\n'), KEEP_ALIVE_MS);
+  const maxDuration = setTimeout(() => send(null), MAX_STREAM_MS);
   stream.once('close', () => {
     unwatch();
     clearInterval(keepAlive);
     clearTimeout(maxDuration);
   });
-  return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(stream);
+  return reply.headers(HEADERS).type('text/event-stream').header('x-accel-buffering', 'no').send(stream);
+}
+
+const HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+
+/** The stamp on the first line, the screen on the others. The stamp is also the event id, which browsers repeat when they reconnect. */
+async function toEvent(stamp: string, { shownStamp, renderScreen }: OpenPage): Promise<string> {
+  // A screen that cannot be rendered is not sent: the browser fetches it, and that request reports the error.
+  const screen = stamp === shownStamp ? null : await renderScreen().catch(() => null);
+  const data = screen === null ? stamp : `${stamp}\n${screen}`;
+  return `id: ${stamp}\ndata: ${data.replaceAll(/\r\n|\r|\n/g, '\ndata: ')}\n\n`;
 }

@@ -3,8 +3,7 @@ import { RAILS, type Rail } from '../../rails/contract.ts';
 import type { CheckoutParts } from './checkout.routes.ts';
 
 /** A rail of the shop that cannot take this payment now, and why. */
-export type ExcludedRail = { readonly rail: Rail } & /** Paused by an operator, or failing now. */
-(
+export type ExcludedRail = { readonly rail: Rail } /** Paused by an operator, or failing now. */ & (
   | { readonly reason: 'unavailable' }
   | { readonly reason: 'below_minimum' | 'above_maximum'; readonly limit: bigint }
 );

@@ -3,6 +3,7 @@ const ES = {
   connection: {
     lost: 'Sin conexión con nosotros; seguimos intentando.',
     offline: 'Su dispositivo no tiene internet; esta página se actualizará cuando vuelva.',
+    unsent: 'Su dispositivo no tiene internet: no se envió nada. Intente de nuevo cuando vuelva.',
   },
   /** None of these texts says that no money moved: an error page has not read the payment. */
   broken: {
@@ -24,6 +25,7 @@ const EN: PageMessages = {
   connection: {
     lost: 'No connection to us; we keep trying.',
     offline: 'Your device is offline; this page updates when the connection is back.',
+    unsent: 'Your device is offline: nothing was sent. Try again when the connection is back.',
   },
   broken: {
     title: 'We could not look up your payment',

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Method } from '../../flows/payment-links/open-attempt.ts';
+import { RAILS } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
 import { AUTHORIZATION_TEXT_ID } from './messages.ts';
 import { pickFields } from './payer-form.ts';
@@ -19,14 +20,23 @@ export function chosenLanguage(request: PageRequest): 'es' | 'en' | null {
   return chosen === 'es' || chosen === 'en' ? chosen : null;
 }
 
-/** URL of the same page in another language, at the same step. */
+/**
+ * URL of the same page in another language, at the same step. It contains only known values: in a compressed page,
+ * text chosen by somebody else would help to guess secrets of the page (decision 0042).
+ */
 export function urlInLanguage(request: PageRequest, language: 'es' | 'en'): string {
-  const values = {
+  const { m, method, bank, personType, again } = {
     ...pickFields(request.query, STEP_FIELDS),
     ...pickFields(request.body, STEP_FIELDS),
   };
-  const { method, ...rest } = values;
-  const query = new URLSearchParams({ ...(method ? { m: method } : {}), ...rest, lang: language });
+  const rail = RAILS.find((each) => each === (method ?? m));
+  const query = new URLSearchParams({
+    ...(rail ? { m: rail } : {}),
+    ...(bank !== undefined && BANK_BY_CODE.has(bank) ? { bank } : {}),
+    ...(personType === 'INDIVIDUAL' || personType === 'BUSINESS' ? { personType } : {}),
+    ...(again === undefined ? {} : { again: '1' }),
+    lang: language,
+  });
   return `${pagePath(request)}?${query.toString()}`;
 }
 
