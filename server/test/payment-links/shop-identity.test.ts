@@ -71,3 +71,32 @@ describe('org update', () => {
     await expect(shop.update('--verified', 'yes')).rejects.toThrow('legal name and NIT');
   });
 });
+
+describe('support contact', () => {
+  it('is linked by kind in the same place of every page of a link', async () => {
+    const shop = await ShopDriver.create(stack, '--support', 'ayuda@aurora.example, 300 123 4567');
+    const { paymentLinkId, paymentLinkUrl } = await shop.link({ reference: 'pedido-7' });
+    const payer = new PayerBrowser();
+    const check = async (query: string, title: string) => {
+      const page = await payer.open(paymentLinkUrl + query);
+      expect(page.h1).toBe(title);
+      expect(page.html).toMatch(/<\/main>\s*<p class="help"><span>Ayuda de Tienda Aurora:/);
+      expect(page.linkTo('Escriba a ayuda@aurora.example')).toBe(
+        'mailto:ayuda@aurora.example?subject=Pago%20pedido-7',
+      );
+      expect(page.linkTo('Llame al 300 123 4567')).toBe('tel:+573001234567');
+      expect(page.linkTo('Escriba por WhatsApp')).toBe('https://wa.me/573001234567?text=Pago%20pedido-7');
+    };
+    await check('', '¿Cómo quiere pagar?');
+    await check('?m=PSE', 'Elija su banco');
+    await check('?m=BRE_B', 'Sus datos');
+    await shop.api.post(`/payment-links/${paymentLinkId}/expire`, {});
+    await check('', 'Este enlace de pago venció');
+  });
+
+  it('of the operator is on a page without a shop', async () => {
+    const page = await new PayerBrowser().open(`${stack.settings['CAUDAL_CHECKOUT_URL']}/l/unknown`);
+    expect(page.linkTo('Escriba a ayuda@pagos.example')).toBe('mailto:ayuda@pagos.example');
+    expect(page.text).toContain('Ayuda de Pagos del Valle:');
+  });
+});

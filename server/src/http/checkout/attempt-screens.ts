@@ -6,7 +6,7 @@ import { formatMessage } from './messages.ts';
 import { moneyNotes, undecidedPayment } from './money-notes.ts';
 import { bankName, type RenderContext } from './render-context.ts';
 import { otherMethods } from './screen.ts';
-import { back, formatShopMessage, support } from './shop-contact.ts';
+import { back, formatShopMessage } from './shop-contact.ts';
 
 /** A waiting page offers another way to pay after this time. */
 const ALTERNATIVE_AFTER_SECONDS = 10;
@@ -16,7 +16,7 @@ export function openingScreen(context: RenderContext, { payin }: PagePayin): Saf
   const secondsLeft = ALTERNATIVE_AFTER_SECONDS - (state.now.getTime() - payin.createdAt.getTime()) / 1000;
   const button = brebButton(context, messages.payWithBreb);
   return html`${CLOCK}<h1>${messages.opening.title}</h1><p>${messages.opening.about}</p>
-${button && html`<div data-after="${Math.max(0, Math.ceil(secondsLeft))}"${secondsLeft > 0 && html` hidden`}><p>${messages.opening.slow}</p>${button}</div>`}${support(context)}`;
+${button && html`<div data-after="${Math.max(0, Math.ceil(secondsLeft))}"${secondsLeft > 0 && html` hidden`}><p>${messages.opening.slow}</p>${button}</div>`}`;
 }
 
 export function toBankScreen({ messages, path }: RenderContext, { payin }: PagePayin): SafeHtml {
@@ -33,7 +33,7 @@ export function bankQuestionScreen(context: RenderContext, attempt: PagePayin): 
   return html`${CLOCK}<h1>${formatMessage(messages.bankQuestion.title, { bank })}</h1><p>${messages.bankQuestion.about}</p>
 <p><a class="button" href="${path}?paid=1">${messages.bankQuestion.yes}</a></p>
 <p><a class="button quiet" href="${page.url}" rel="noreferrer">${messages.bankQuestion.back}</a></p>
-${brebButton(context, messages.payWithBrebInstead)}${support(context)}`;
+${brebButton(context, messages.payWithBrebInstead)}`;
 }
 
 export function pendingScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
@@ -43,7 +43,7 @@ export function pendingScreen(context: RenderContext, attempt: PagePayin): SafeH
   return html`${CLOCK}<h1>${messages.pending.title}</h1><p>${messages.pending.about}</p>
 <dl>${cus !== null && html`<dt>${messages.cus}</dt><dd>${cus}</dd>`}<dt>${messages.reference}</dt><dd>${payin.reference}</dd>
 <dt>${messages.dateAndTime}</dt><dd>${bogotaTime(payin.createdAt, messages.language)}</dd></dl>
-<p><a class="link" href="${path}">${messages.pending.notPaid}</a></p>${support(context)}`;
+<p><a class="link" href="${path}">${messages.pending.notPaid}</a></p>`;
 }
 
 /** Another browser is at the bank. Its bank page has the payer's data, so this browser does not get its URL. */
@@ -51,7 +51,7 @@ export function otherPayerScreen(context: RenderContext, attempt: PagePayin): Sa
   const { messages } = context;
   const { bank } = bankPage(attempt);
   return html`${CLOCK}<h1>${messages.otherPayer.title}</h1><p>${formatMessage(messages.otherPayer.about, { bank })}</p>
-${brebButton(context, messages.payWithBreb)}${support(context)}`;
+${brebButton(context, messages.payWithBreb)}`;
 }
 
 export function closingScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
@@ -59,7 +59,7 @@ export function closingScreen(context: RenderContext, attempt: PagePayin): SafeH
   const others = otherMethods(state, attempt.payin.source.rail);
   return html`${CLOCK}<h1>${messages.closing.title}</h1><p>${messages.closing.about}</p>
 ${others.includes('BRE_B') && brebButton(context, messages.payWithBreb)}
-${others.includes('PSE') && html`<p><a class="button quiet" href="${path}?m=PSE">${messages.payWithPse}</a></p>`}${support(context)}`;
+${others.includes('PSE') && html`<p><a class="button quiet" href="${path}?m=PSE">${messages.payWithPse}</a></p>`}`;
 }
 
 function bankPage({ payin }: Pick<PagePayin, 'payin'>) {
@@ -88,7 +88,7 @@ export function underpaidScreen(context: RenderContext, attempt: PagePayin): Saf
 ${canContinue && html`<p><a class="button" href="${path}?again=1">${formatMessage(messages.underpaid.payMissing, values)}</a></p>`}
 <dl><dt>${messages.reference}</dt><dd>${payin.reference}</dd>
 <dt>${messages.dateAndTime}</dt><dd>${bogotaTime(payin.resultAt ?? payin.updatedAt, messages.language)}</dd></dl>
-${back(context, false)}${support(context)}`;
+${back(context, false)}`;
 }
 
 /** A payment arrived that did not pay the charge: the payer must not pay again before someone decides. */
@@ -100,7 +100,7 @@ export function heldMoneyScreen(context: RenderContext, canRetry: boolean): Safe
   const late = money.kind === 'paid_late';
   return html`${CLOCK}<h1>${formatMessage(late ? texts.late : texts.again, { amount: moneyText(money.amount) })}</h1>
 <p>${late ? texts.lateAbout : texts.againAbout}</p>${moneyNotes(context)}
-${back(context, false)}${canRetry && html`<p><a class="link" href="${path}?again=1">${texts.insist}</a></p>`}${support(context)}`;
+${back(context, false)}${canRetry && html`<p><a class="link" href="${path}?again=1">${texts.insist}</a></p>`}`;
 }
 
 /** The attempt ended, and no money arrived for it: both were read together. */
@@ -113,13 +113,13 @@ export function endedScreen(
   const { state, path } = context;
   const title = html`${CROSS}<h1>${texts.title}</h1>${reason !== null && html`<p>${reason}</p>`}<p><strong>${texts.nothing}</strong></p>${moneyNotes(context)}`;
   // A payin without a link cannot be retried; a link can be until it expires.
-  if (state.link === null) return html`${title}${back(context, true)}${support(context)}`;
+  if (state.link === null) return html`${title}${back(context, true)}`;
   const hasOtherMethods = otherMethods(state, payin.source.rail).length > 0;
   return html`${title}<p><a class="button" href="${path}?m=${payin.source.rail}">${texts.again}</a></p>
-${hasOtherMethods && html`<p><a class="button quiet" href="${path}?again=1">${texts.other}</a></p>`}${back(context, false)}${support(context)}`;
+${hasOtherMethods && html`<p><a class="button quiet" href="${path}?again=1">${texts.other}</a></p>`}${back(context, false)}`;
 }
 
 export function linkExpiredScreen(context: RenderContext): SafeHtml {
   const { linkExpired } = context.messages;
-  return html`${CLOCK}<h1>${linkExpired.title}</h1>${moneyNotes(context)}<p>${formatShopMessage(context, linkExpired.about)}</p>${back(context, true)}${support(context)}`;
+  return html`${CLOCK}<h1>${linkExpired.title}</h1>${moneyNotes(context)}<p>${formatShopMessage(context, linkExpired.about)}</p>${back(context, true)}`;
 }

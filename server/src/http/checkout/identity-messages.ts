@@ -4,6 +4,15 @@ const ES = {
   operatedBy: 'Opera esta página: {identity}',
   terms: 'Términos',
   privacy: 'Privacidad',
+  help: {
+    from: 'Ayuda de {name}:',
+    topic: 'Pago {reference}',
+    mail: 'Escriba a {contact}',
+    phone: 'Llame al {contact}',
+    whatsapp: 'Escriba por WhatsApp',
+    web: 'Visite {contact}',
+    text: '{contact}',
+  },
 };
 
 export type IdentityMessages = typeof ES;
@@ -13,6 +22,15 @@ const EN: IdentityMessages = {
   operatedBy: 'This page is operated by: {identity}',
   terms: 'Terms',
   privacy: 'Privacy',
+  help: {
+    from: 'Help from {name}:',
+    topic: 'Payment {reference}',
+    mail: 'Write to {contact}',
+    phone: 'Call {contact}',
+    whatsapp: 'Write on WhatsApp',
+    web: 'Visit {contact}',
+    text: '{contact}',
+  },
 };
 
 export const IDENTITY_MESSAGES = { es: ES, en: EN } as const;

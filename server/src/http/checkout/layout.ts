@@ -6,6 +6,7 @@ import { CHECKOUT_SCRIPT } from './checkout-script.ts';
 import { contrastColor } from './format.ts';
 import type { Messages } from './messages.ts';
 import { PAYER_FORM_ID } from './render-context.ts';
+import { helpLine } from './shop-contact.ts';
 
 /** The parts of a document that do not depend on the screen. */
 export interface Frame {
@@ -58,6 +59,7 @@ ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
 <div class="card">${page.shop && shopHeader(page.shop, messages, page)}
 <p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}" data-unsent="${messages.connection.unsent}"></p>
 ${mainElement(page)}
+${helpLine(messages, page, frame.operator)}
 <p id="announcer" class="visually-hidden" role="status" aria-live="polite"></p></div>
 <footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator.name} · ${languageSwitch(messages, frame.otherLanguageUrl, page)}</p>${operatorLine(messages, frame.operator)}</footer>
 <script nonce="${nonce}">${SCRIPT}</script></body></html>

@@ -19,7 +19,7 @@ import { CLOCK } from './icons.ts';
 import { keyScreen } from './key-screen.ts';
 import type { RenderContext } from './render-context.ts';
 import type { Screen } from './screen.ts';
-import { back, formatShopMessage, support } from './shop-contact.ts';
+import { back, formatShopMessage } from './shop-contact.ts';
 import { methodScreen, startScreen, unavailableScreen } from './start-screens.ts';
 
 export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
@@ -73,7 +73,7 @@ export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
     case 'unavailable':
       return unavailableScreen(context);
     case 'suspended':
-      return html`${CLOCK}<h1>${messages.shopSuspended.title}</h1><p>${messages.shopSuspended.about}</p>${back(context, false)}${support(context)}`;
+      return html`${CLOCK}<h1>${messages.shopSuspended.title}</h1><p>${messages.shopSuspended.about}</p>${back(context, false)}`;
     case 'link_expired':
       return linkExpiredScreen(context);
     case 'payin_expired':

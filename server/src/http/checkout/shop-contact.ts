@@ -1,13 +1,34 @@
 import { html, type SafeHtml } from '../html.ts';
-import { formatMessage } from './messages.ts';
+import type { OperatorIdentity } from './brand.ts';
+import { contactLinks } from './contact-links.ts';
+import type { Page } from './layout.ts';
+import { formatMessage, type Messages } from './messages.ts';
 import type { RenderContext } from './render-context.ts';
 
 export function formatShopMessage({ shop: { organization } }: RenderContext, text: string): string {
   return formatMessage(text, { shop: organization.name, contact: organization.supportContact });
 }
 
-export function support(context: RenderContext): SafeHtml {
-  return html`<p class="support">${formatShopMessage(context, context.messages.support)}</p>`;
+/**
+ * How to get help, in the same place on every page (WCAG 3.2.6): from the shop, or from the operator when there is no shop
+ * or the operator has suspended it.
+ */
+export function helpLine(
+  messages: Messages,
+  { shop, reference }: Pick<Page, 'shop' | 'reference'>,
+  operator: OperatorIdentity,
+): SafeHtml | null {
+  const texts = messages.identity.help;
+  const organization = shop?.organization.suspended ? null : (shop?.organization ?? null);
+  const contact = organization ? organization.supportContact : operator.support;
+  if (contact === null) return null;
+  const topic = reference === null ? null : formatMessage(texts.topic, { reference });
+  const links = contactLinks(contact, topic).map(({ kind, text, href }) =>
+    href === null
+      ? html`<span>${text}</span>`
+      : html`<a href="${href}" rel="noreferrer">${formatMessage(texts[kind], { contact: text })}</a>`,
+  );
+  return html`<p class="help"><span>${formatMessage(texts.from, { name: organization?.name ?? operator.name })}</span> ${links}</p>`;
 }
 
 /**

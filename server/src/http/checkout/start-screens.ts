@@ -3,7 +3,7 @@ import { exclusionText } from './decline-texts.ts';
 import { masked } from './format.ts';
 import { ARROW, CLOCK } from './icons.ts';
 import type { RenderContext } from './render-context.ts';
-import { back, formatShopMessage, support } from './shop-contact.ts';
+import { back, formatShopMessage } from './shop-contact.ts';
 
 export function methodScreen({ messages, path }: RenderContext): SafeHtml {
   const row = (rail: string, name: string, about: string) =>
@@ -25,7 +25,7 @@ export function unavailableScreen(context: RenderContext): SafeHtml {
   const { unavailable } = messages;
   const canWait = excludedRails.some(({ reason }) => reason === 'unavailable');
   return html`${CLOCK}<h1>${canWait ? unavailable.title : unavailable.cannotPay}</h1>${exclusionNotes(context)}
-<p>${canWait ? unavailable.about : formatShopMessage(context, unavailable.ask)}</p>${back(context, false)}${support(context)}`;
+<p>${canWait ? unavailable.about : formatShopMessage(context, unavailable.ask)}</p>${back(context, false)}`;
 }
 
 /** Why a method of this shop is not offered for this payment. */
