@@ -12,12 +12,13 @@ create table caudal.organization_logos (
   organization_id uuid primary key references caudal.organizations,
   -- Hash of the files. It is part of their URLs, so that browsers cache them without asking again.
   id              text not null constraint logo_id check (id ~ '^[A-Za-z0-9_-]{22}$'),
-  preview         bytea not null constraint logo_preview check (length(preview) <= 400000),
-  header          bytea not null constraint logo_header check (length(header) <= 60000),
-  icon            bytea not null constraint logo_icon check (length(icon) <= 10000),
+  preview         bytea not null constraint logo_preview check (length(preview) <= 100000),
+  header          bytea not null constraint logo_header check (length(header) <= 16000),
+  icon            bytea not null constraint logo_icon check (length(icon) <= 4000),
   created_at      timestamptz not null default caudal.now()
 );
-create unique index organization_logos_id on caudal.organization_logos (id);
+-- Not unique: two shops of one brand have the same logo.
+create index organization_logos_id on caudal.organization_logos (id);
 comment on column caudal.organization_logos.preview is 'At most 256x256 pixels, for link previews in chats.';
 comment on column caudal.organization_logos.header is 'At most 96x96 pixels, for the header of checkout pages.';
 comment on column caudal.organization_logos.icon is 'At most 32x32 pixels, for browser tabs.';

@@ -24,6 +24,7 @@ import { monotonicMs } from './kit/clock.ts';
 import { watchEventLoop } from './kit/event-loop-delay.ts';
 import type { Log } from './kit/log.ts';
 import type { Authenticator } from './organizations/authenticator.ts';
+import { Logos } from './organizations/logos.ts';
 import { Shops } from './organizations/shops.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
@@ -135,6 +136,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
       collectionStarter,
       watch,
       shops: new Shops(deps.system, keys, monotonicMs),
+      logos: new Logos(deps.system),
       expediter: new PaymentExpediter(merchantDeps),
     },
     noticeEndpoints: noticeEndpoints(config),

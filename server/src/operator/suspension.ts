@@ -40,6 +40,7 @@ export async function orgShow(deps: SystemDeps, options: Options): Promise<Outpu
     text: [
       `${rest.name}  ${rest.id}`,
       legalText(organization),
+      `logo ${rest.logoId ?? 'none'}`,
       `support ${rest.supportContact}, accent ${rest.accent}, rails ${[...rails].join(',') || 'none'}, amount policy ${rest.amountPolicy}`,
       `city ${rest.city}, postal code ${rest.postalCode}, category ${rest.merchantCategory}`,
       suspension

@@ -8,8 +8,10 @@ import type { WrappedKey } from './secrets.ts';
 export const ORGANIZATION_COLUMNS =
   'o.id, o.number, o.name, o.legal_name, o.tax_id, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.suspended_at is not null as suspended';
 
+const LOGO_ID = '(select l.id from caudal.organization_logos l where l.organization_id = o.id) as logo_id';
+
 /** The columns that only operators see. */
-const LISTED_COLUMNS = `${ORGANIZATION_COLUMNS}, o.amount_policy, o.verified_at`;
+const LISTED_COLUMNS = `${ORGANIZATION_COLUMNS}, o.amount_policy, o.verified_at, ${LOGO_ID}`;
 
 export interface NewOrganization
   extends Omit<Organization, 'number' | 'rails' | 'suspended' | 'legalName' | 'taxId'>,
@@ -77,6 +79,7 @@ export interface ListedOrganization extends Organization {
   readonly amountPolicy: AmountPolicy;
   /** When the operator verified legal name and NIT; null: not verified. */
   readonly verifiedAt: Date | null;
+  readonly logoId: string | null;
 }
 
 export async function listOrganizations(tx: Tx): Promise<ListedOrganization[]> {
@@ -184,12 +187,23 @@ export async function organizationsByNumber(
 
 const FIND_BY_NUMBER = statement(
   'organization.find-by-number',
-  `select ${ORGANIZATION_COLUMNS} from caudal.organizations o where o.number = $1 and not o.is_operator`,
+  `select ${ORGANIZATION_COLUMNS}, o.created_at, o.verified_at, ${LOGO_ID}
+   from caudal.organizations o where o.number = $1 and not o.is_operator`,
 );
 
-export async function findOrganizationByNumber(tx: Tx, number: number): Promise<Organization | null> {
-  const [record] = await queryRecords<OrganizationRecord>(tx, FIND_BY_NUMBER, [number]);
-  return record ? toOrganization(record) : null;
+/** What the checkout pages show of an organization beside its attributes. */
+export interface ShopIdentity extends Pick<ListedOrganization, 'verifiedAt' | 'logoId'> {
+  readonly createdAt: Date;
+}
+
+export async function findShopByNumber(
+  tx: Tx,
+  number: number,
+): Promise<{ organization: Organization; identity: ShopIdentity } | null> {
+  const [record] = await queryRecords<OrganizationRecord & ShopIdentity>(tx, FIND_BY_NUMBER, [number]);
+  if (!record) return null;
+  const { createdAt, verifiedAt, logoId, ...organization } = record;
+  return { organization: toOrganization(organization), identity: { createdAt, verifiedAt, logoId } };
 }
 
 const NUMBER = statement('organization.number', 'select number from caudal.organizations where id = $1');
@@ -245,7 +259,7 @@ export async function organizationExists(tx: Tx, organizationId: string): Promis
 /** The selected columns of an organization. */
 export type OrganizationRecord = Omit<Organization, 'rails'> & { readonly rails: readonly Rail[] };
 
-type ListedRecord = OrganizationRecord & Pick<ListedOrganization, 'amountPolicy' | 'verifiedAt'>;
+type ListedRecord = OrganizationRecord & Pick<ListedOrganization, 'amountPolicy' | 'verifiedAt' | 'logoId'>;
 
 export function toOrganization<Selected extends OrganizationRecord>({ rails, ...fields }: Selected) {
   return { ...fields, rails: new Set(rails) };

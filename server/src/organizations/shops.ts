@@ -1,12 +1,13 @@
 import type { SystemDb } from '../db/system.ts';
 import type { DataKeys } from './data-keys.ts';
-import { findOrganizationByNumber } from './organization.store.ts';
+import { findShopByNumber, type ShopIdentity } from './organization.store.ts';
 import type { Organization, OrganizationSecrets } from './organization.ts';
 
 /** An organization as the hosted checkout pages need it. */
 export interface Shop {
   readonly organization: Organization;
   readonly secrets: OrganizationSecrets;
+  readonly identity: ShopIdentity;
 }
 
 /** How long a changed name or color may be shown with its old value. */
@@ -30,10 +31,11 @@ export class Shops {
   async find(number: number): Promise<Shop | null> {
     const cached = this.#cache.get(number);
     if (cached && this.#nowMs() - cached.readAt < CACHED_FOR_MS) return cached.shop;
-    const organization = await this.#db.transaction('read', (tx) => findOrganizationByNumber(tx, number));
-    if (!organization) return null;
+    const found = await this.#db.transaction('read', (tx) => findShopByNumber(tx, number));
+    if (!found) return null;
+    const { organization } = found;
     const secrets = (await this.#keys.load(new Set([organization.id])))(organization.id);
-    const shop = { organization, secrets };
+    const shop = { ...found, secrets };
     if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
     this.#cache.set(number, { shop, readAt: this.#nowMs() });
     return shop;

@@ -1,6 +1,8 @@
 import { recordAction } from '../../audit/operator-action.store.ts';
 import type { ActionDetails } from '../../audit/operator-action.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { setLogo } from '../../organizations/logo.store.ts';
+import type { Logo } from '../../organizations/logo.ts';
 import {
   announceChange,
   type ListedOrganization,
@@ -17,13 +19,14 @@ export async function updateOrganization(
   deps: Pick<SystemDeps, 'system'>,
   operator: string,
   organizationId: string,
-  changes: OrganizationChanges,
+  { logo, ...changes }: OrganizationChanges & { readonly logo?: Logo | null },
 ): Promise<ListedOrganization | null> {
   return deps.system.transaction('manage organizations', async (tx) => {
     const before = await lockOrganization(tx, organizationId);
     if (!before) return null;
     if (changes.verified && !((changes.legalName ?? before.legalName) && (changes.taxId ?? before.taxId)))
       throw new Error('only a recorded legal name and NIT can be verified (--legal-name, --tax-id)');
+    if (logo !== undefined) await setLogo(tx, organizationId, logo);
     const after = await update(tx, organizationId, changes);
     await announceChange(tx, organizationId);
     await recordAction(tx, {
@@ -46,6 +49,7 @@ const FIELDS = [
   'legalName',
   'taxId',
   'verifiedAt',
+  'logoId',
 ] as const;
 
 /** Each changed field with its previous value. */

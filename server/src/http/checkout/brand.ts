@@ -1,8 +1,9 @@
 import { formatTaxId } from '../../kit/tax-id.ts';
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml } from '../html.ts';
+import { accentColor, initialIcon, logoUrl } from './brand-images.ts';
 import { initials, moneyText } from './format.ts';
-import type { Page } from './layout.ts';
+import type { Frame, Page } from './layout.ts';
 import { formatMessage, type Messages } from './messages.ts';
 
 /** The operator of this deployment as payers see it. */
@@ -18,16 +19,26 @@ export interface OperatorIdentity {
 
 /** Who charges how much for what: the same on every screen. */
 export function shopHeader(
-  { organization }: Shop,
+  shop: Shop,
   messages: Messages,
   { amount, reference, description }: Page,
+  { checkoutUrl }: Pick<Frame, 'checkoutUrl'>,
 ): SafeHtml {
+  const { organization } = shop;
   const identity = legalText(organization);
-  return html`<header><p class="shop"><span class="disc" aria-hidden="true">${initials(organization.name)}</span><strong>${organization.name}</strong></p>
+  const logo = logoUrl(shop, 'header', new URL(checkoutUrl).pathname.replace(/\/$/, ''));
+  return html`<header><p class="shop">${logo === null ? html`<span class="disc" aria-hidden="true">${initials(organization.name)}</span>` : html`<img class="disc" src="${logo}" width="40" height="40" alt="">`}<strong>${organization.name}</strong></p>
 ${identity !== null && html`<p class="legal">${formatMessage(messages.identity.chargedBy, { identity })}</p>`}
 ${amount !== null && html`<p class="amount">${moneyText(amount)} <small>COP</small></p>`}
 ${description !== null && html`<p class="about">${description}</p>`}
 ${reference !== null && html`<p class="reference">${messages.reference} ${reference}</p>`}</header>`;
+}
+
+/** Icon and color for the browser. */
+export function brandMetadata({ checkoutUrl }: Pick<Frame, 'checkoutUrl'>, { shop }: Page): SafeHtml {
+  const icon = shop && logoUrl(shop, 'icon', new URL(checkoutUrl).pathname.replace(/\/$/, ''));
+  return html`<meta name="theme-color" content="${accentColor(shop)}">
+<link rel="icon" href="${icon ?? `data:image/svg+xml,${encodeURIComponent(initialIcon(shop))}`}">`;
 }
 
 /** The operator's legal line in the footer; null when the operator configured nothing. */

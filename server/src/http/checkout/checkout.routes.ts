@@ -14,6 +14,7 @@ import { loadOwnPayer } from '../../flows/payment-links/load-own-payer.ts';
 import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.system.ts';
 import { freshBytes } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
+import type { Logos } from '../../organizations/logos.ts';
 import type { Shop, Shops } from '../../organizations/shops.ts';
 import { brebQr } from '../../payins/breb-qr.ts';
 import { isFinal } from '../../payins/payin.states.ts';
@@ -24,6 +25,7 @@ import { html } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import type { OperatorIdentity } from './brand.ts';
+import { registerBrandImages } from './brand-images.ts';
 import { CheckoutForms, type FormPages } from './checkout-forms.ts';
 import { compressPage } from './compress-page.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
@@ -51,6 +53,7 @@ import { renderScreen } from './screens.ts';
 export interface CheckoutParts {
   readonly deps: Deps;
   readonly shops: Shops;
+  readonly logos: Logos;
   readonly collectionStarter: CollectionStarter;
   readonly expediter: PaymentExpediter;
   readonly watch: CheckoutWatch;
@@ -85,6 +88,7 @@ export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): vo
     const pages = new Checkout(parts, prefix);
     const forms = new CheckoutForms(parts, pages);
     scope.setErrorHandler((error, request, reply) => pages.errorPage(error, request as PageRequest, reply));
+    registerBrandImages(scope, prefix, parts.logos);
     const link = `${prefix}/l/:token`;
     const payin = `${prefix}/p/:token`;
     scope.get(link, (request, reply) => pages.linkPage(request as PageRequest, reply));
@@ -321,7 +325,7 @@ class Checkout implements FormPages {
     messages: Messages,
     page: Page,
   ): Promise<FastifyReply> {
-    const { environment } = this.#parts.deps;
+    const { environment, checkoutUrl } = this.#parts.deps;
     const nonce = freshBytes(16).toString('base64url');
     const frame: Frame = {
       messages,
@@ -329,6 +333,7 @@ class Checkout implements FormPages {
       otherLanguageUrl: urlInLanguage(request, messages.language === 'en' ? 'es' : 'en'),
       staging: environment !== 'production',
       operator: this.#parts.operator,
+      checkoutUrl,
     };
     const language = chosenLanguage(request);
     if (language !== null && readCookies(request).get('lang') !== language)

@@ -1,6 +1,7 @@
 /** Styles of the shop's identity, support links and the operator's legal line. */
 export const IDENTITY_CSS = `
 .legal{color:var(--muted);font-size:14px;overflow-wrap:anywhere}
+img.disc{background:#fff;border-radius:8px}
 header .legal{margin-top:8px}
 .help{display:flex;flex-wrap:wrap;align-items:center;gap:0 16px;margin-top:20px;padding-top:8px;border-top:1px solid var(--line);color:var(--muted);font-size:14px}
 .help>*{overflow-wrap:anywhere;min-width:0}

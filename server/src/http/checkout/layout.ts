@@ -1,6 +1,7 @@
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
-import { type OperatorIdentity, operatorLine, shopHeader } from './brand.ts';
+import { brandMetadata, type OperatorIdentity, operatorLine, shopHeader } from './brand.ts';
+import { accentColor } from './brand-images.ts';
 import { CHECKOUT_CSS } from './checkout-css.ts';
 import { CHECKOUT_SCRIPT } from './checkout-script.ts';
 import { contrastColor } from './format.ts';
@@ -16,6 +17,8 @@ export interface Frame {
   readonly otherLanguageUrl: string;
   readonly staging: boolean;
   readonly operator: OperatorIdentity;
+  /** Public base URL of the checkout pages. */
+  readonly checkoutUrl: string;
 }
 
 export interface Page {
@@ -43,7 +46,7 @@ const SCRIPT = trustedMarkup(CHECKOUT_SCRIPT);
 
 /** Renders a complete page. All screens share the same header, so that only the changed part moves. */
 export function renderDocument({ messages, nonce, ...frame }: Frame, page: Page): string {
-  const accent = page.shop?.organization.accent ?? '#0f766e';
+  const accent = accentColor(page.shop);
   const autoRefresh =
     page.refreshSeconds !== null &&
     html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`;
@@ -51,12 +54,12 @@ export function renderDocument({ messages, nonce, ...frame }: Frame, page: Page)
 <html lang="${messages.language}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark"><meta name="format-detection" content="telephone=no">
-<title>${pageTitle(page)}</title>
+<title>${pageTitle(page)}</title>${brandMetadata(frame, page)}
 <style nonce="${nonce}">${STYLES}:root{--accent:${accent};--on-accent:${contrastColor(accent)}}</style>
 ${autoRefresh}</head>
 <body${liveAttribute(page)}>
 ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
-<div class="card">${page.shop && shopHeader(page.shop, messages, page)}
+<div class="card">${page.shop && shopHeader(page.shop, messages, page, frame)}
 <p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}" data-unsent="${messages.connection.unsent}"></p>
 ${mainElement(page)}
 ${helpLine(messages, page, frame.operator)}

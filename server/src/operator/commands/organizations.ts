@@ -79,7 +79,7 @@ export const ORGANIZATION_COMMANDS = [
     audit: 'with_change',
     summary: 'change what payers see of an organization, its rails or its amount policy',
     usage:
-      "org update ID --by NAME [--name NAME] [--support CONTACT] [--accent '#0f766e'] [--rails BRE_B,PSE] [--amount-policy EXACT|ANY] [--legal-name NAME] [--tax-id NIT] [--verified yes|no]",
+      "org update ID --by NAME [--name NAME] [--support CONTACT] [--accent '#0f766e'] [--rails BRE_B,PSE] [--amount-policy EXACT|ANY] [--legal-name NAME] [--tax-id NIT] [--verified yes|no] [--logo FILE|none]",
     options: [
       BY,
       { name: 'name', value: 'NAME', summary: 'name shown to payers' },
@@ -100,14 +100,20 @@ export const ORGANIZATION_COMMANDS = [
         summary: 'whether you checked legal name and NIT against documents; payers see that you did',
         choices: ['yes', 'no'],
       },
+      {
+        name: 'logo',
+        value: 'FILE',
+        summary: 'PNG or JPEG of at most 512 KB and 2 megapixels; "none" removes the logo',
+      },
     ],
     args: [ORGANIZATION],
     details:
-      'Other fields stay unchanged. A rail that is removed rejects new payments (400 rail_not_enabled); open payins can still be paid. A new name, legal name or NIT is not verified until you say so again. API processes apply changes within a second, checkout pages within ten.',
+      'Other fields stay unchanged. A rail that is removed rejects new payments (400 rail_not_enabled); open payins can still be paid. The logo is encoded again in three sizes on a white square; the file itself is not stored. A new name, legal name or NIT is not verified until you say so again. API processes apply changes within a second, checkout pages within ten.',
     examples: [
       "caudal org update 01990000-0000-7000-8000-000000000000 --by ana --support ayuda@aurora.example --accent '#1d4ed8'",
       'caudal org update 01990000-0000-7000-8000-000000000000 --by ana --rails BRE_B',
       "caudal org update 01990000-0000-7000-8000-000000000000 --by ana --legal-name 'Aurora S.A.S.' --tax-id 900123456-8 --verified yes",
+      'caudal org update 01990000-0000-7000-8000-000000000000 --by ana --logo aurora.png',
     ],
   },
   {
