@@ -100,3 +100,39 @@ describe('support contact', () => {
     expect(page.text).toContain('Ayuda de Pagos del Valle:');
   });
 });
+
+describe('link preview in chats', () => {
+  const meta = (html: string, name: string) =>
+    new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)">`).exec(html)?.[1] ?? null;
+
+  it('names the shop, the amount and what is paid for, and starts no attempt', async () => {
+    const shop = await ShopDriver.create(stack, '--name', 'Café "La Ñapa" & Cía');
+    const link = await shop.link({ description: 'Pedido 7' });
+    const response = await fetch(link.paymentLinkUrl, {
+      headers: { 'user-agent': 'WhatsApp/2.23.20.0', 'accept-language': 'es' },
+    });
+    const html = await response.text();
+    expect(meta(html, 'og:title')).toBe('Pago a Café &quot;La Ñapa&quot; &amp; Cía');
+    expect(meta(html, 'og:description')).toBe('$ 49.800 · Pedido 7');
+    expect(meta(html, 'og:site_name')).toBe('Pagos del Valle');
+    expect(meta(html, 'twitter:card')).toBe('summary');
+    expect(meta(html, 'og:image')).toBeNull();
+    expect(meta(html, 'robots')).toBe('noindex');
+    const { body } = await shop.api.get<{ data: unknown[] }>(`/payins?paymentLinkId=${link.paymentLinkId}`);
+    expect(body.data).toEqual([]);
+  });
+
+  it('shows the reference when the link has no description', async () => {
+    const page = await (await ShopDriver.create(stack)).page({ reference: 'pedido-9' });
+    expect(meta(page.html, 'og:description')).toBe('$ 49.800 · pedido-9');
+  });
+
+  it('is omitted for a page without a shop and for a suspended shop', async () => {
+    const unknown = await new PayerBrowser().open(`${stack.settings['CAUDAL_CHECKOUT_URL']}/l/unknown`);
+    const shop = await ShopDriver.create(stack);
+    const link = await shop.link();
+    await shop.suspend();
+    const suspended = await new PayerBrowser().open(link.paymentLinkUrl);
+    for (const { html } of [unknown, suspended]) expect(html).not.toContain('og:');
+  });
+});

@@ -32,6 +32,7 @@ function images(html: string) {
   return {
     header: /<img class="disc" src="([^"]*)"/.exec(html)?.[1] ?? null,
     icon: /<link rel="icon" href="([^"]*)"/.exec(html)?.[1] ?? '',
+    preview: /<meta property="og:image" content="([^"]*)"/.exec(html)?.[1] ?? '',
   };
 }
 
@@ -45,10 +46,12 @@ describe('logo of a shop', () => {
     const withLogo = await ShopDriver.create(stack);
     await withLogo.update('--logo', await file());
     const { html } = await withLogo.page();
-    const { header, icon } = images(html);
+    const { header, icon, preview } = images(html);
+    expect(preview).toMatch(/^http:/);
     for (const [path, edge] of [
       [header ?? '', 96],
       [icon, 32],
+      [preview, 256],
     ] as const) {
       const response = await get(path);
       expect(response.status).toBe(200);

@@ -4,6 +4,7 @@ import { html, type SafeHtml } from '../html.ts';
 import { accentColor, initialIcon, logoUrl } from './brand-images.ts';
 import { initials, moneyText } from './format.ts';
 import type { Frame, Page } from './layout.ts';
+import { linkPreview } from './link-preview.ts';
 import { formatMessage, type Messages } from './messages.ts';
 
 /** The operator of this deployment as payers see it. */
@@ -26,7 +27,7 @@ export function shopHeader(
 ): SafeHtml {
   const { organization } = shop;
   const identity = legalText(organization);
-  const logo = logoUrl(shop, 'header', new URL(checkoutUrl).pathname.replace(/\/$/, ''));
+  const logo = logoUrl(shop, 'header', pathPrefix(checkoutUrl));
   return html`<header><p class="shop">${logo === null ? html`<span class="disc" aria-hidden="true">${initials(organization.name)}</span>` : html`<img class="disc" src="${logo}" width="40" height="40" alt="">`}<strong>${organization.name}</strong></p>
 ${identity !== null && html`<p class="legal">${formatMessage(messages.identity.chargedBy, { identity })}</p>`}
 ${amount !== null && html`<p class="amount">${moneyText(amount)} <small>COP</small></p>`}
@@ -34,11 +35,20 @@ ${description !== null && html`<p class="about">${description}</p>`}
 ${reference !== null && html`<p class="reference">${messages.reference} ${reference}</p>`}</header>`;
 }
 
-/** Icon and color for the browser. */
-export function brandMetadata({ checkoutUrl }: Pick<Frame, 'checkoutUrl'>, { shop }: Page): SafeHtml {
-  const icon = shop && logoUrl(shop, 'icon', new URL(checkoutUrl).pathname.replace(/\/$/, ''));
+/** Icon and color for the browser, and the preview for chat apps. */
+export function brandMetadata(
+  messages: Messages,
+  frame: Pick<Frame, 'checkoutUrl' | 'operator'>,
+  page: Page,
+): SafeHtml {
+  const { shop } = page;
+  const icon = shop && logoUrl(shop, 'icon', pathPrefix(frame.checkoutUrl));
   return html`<meta name="theme-color" content="${accentColor(shop)}">
-<link rel="icon" href="${icon ?? `data:image/svg+xml,${encodeURIComponent(initialIcon(shop))}`}">`;
+<link rel="icon" href="${icon ?? `data:image/svg+xml,${encodeURIComponent(initialIcon(shop))}`}">${linkPreview(messages, frame, page)}`;
+}
+
+function pathPrefix(checkoutUrl: string): string {
+  return new URL(checkoutUrl).pathname.replace(/\/$/, '');
 }
 
 /** The operator's legal line in the footer; null when the operator configured nothing. */

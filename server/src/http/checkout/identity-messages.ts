@@ -2,6 +2,7 @@
 const ES = {
   chargedBy: 'Cobra: {identity}',
   operatedBy: 'Opera esta página: {identity}',
+  preview: 'Pago a {shop}',
   terms: 'Términos',
   privacy: 'Privacidad',
   help: {
@@ -20,6 +21,7 @@ export type IdentityMessages = typeof ES;
 const EN: IdentityMessages = {
   chargedBy: 'Charged by: {identity}',
   operatedBy: 'This page is operated by: {identity}',
+  preview: 'Payment to {shop}',
   terms: 'Terms',
   privacy: 'Privacy',
   help: {

@@ -54,7 +54,7 @@ export function renderDocument({ messages, nonce, ...frame }: Frame, page: Page)
 <html lang="${messages.language}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark"><meta name="format-detection" content="telephone=no">
-<title>${pageTitle(page)}</title>${brandMetadata(frame, page)}
+<title>${pageTitle(page)}</title>${brandMetadata(messages, frame, page)}
 <style nonce="${nonce}">${STYLES}:root{--accent:${accent};--on-accent:${contrastColor(accent)}}</style>
 ${autoRefresh}</head>
 <body${liveAttribute(page)}>
