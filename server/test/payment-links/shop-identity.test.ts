@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PayerBrowser } from '../harness/payer-browser.ts';
+import { CUSTOMER } from '../harness/payin-requests.ts';
 import { ShopDriver } from '../harness/shop-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 const LEGAL = ['--legal-name', 'Aurora S.A.S.', '--tax-id', '900.123.456-8'] as const;
 
@@ -134,5 +136,44 @@ describe('link preview in chats', () => {
     await shop.suspend();
     const suspended = await new PayerBrowser().open(link.paymentLinkUrl);
     for (const { html } of [unknown, suspended]) expect(html).not.toContain('og:');
+  });
+});
+
+describe('suspended shop', () => {
+  it('has a page that offers no way to pay or to return to the shop, and says what to do after paying', async () => {
+    const shop = await ShopDriver.create(stack);
+    const link = await shop.link();
+    await shop.suspend();
+    const page = await new PayerBrowser().open(link.paymentLinkUrl);
+    expect(page.h1).toBe('Este comercio no puede recibir pagos');
+    expect(page.text).toContain('Aquí no se puede pagar nada.');
+    expect(page.text).toContain('no pague otra vez');
+    expect(page.text).toContain(
+      'No las use: si paga, el dinero le llega a Tienda Aurora aunque esté suspendido.',
+    );
+    expect(page.text).not.toMatch(/vuelva a intentar|en unos minutos|ningún cobro/i);
+    const inside = new URL(link.paymentLinkUrl).host;
+    const outside = page.links.filter(({ href }) => new URL(href).host !== inside).map(({ href }) => href);
+    expect(outside).toEqual([
+      expect.stringContaining('mailto:ayuda@pagos.example'),
+      'https://pagos.example/terminos',
+      'https://pagos.example/privacidad',
+    ]);
+  });
+
+  it('warns a payer who already has a key not to pay it', async () => {
+    const shop = await ShopDriver.create(stack);
+    const link = await shop.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
+    const payer = new PayerBrowser();
+    const start = await payer.open(link.paymentLinkUrl);
+    const before = await payer.submit(start, {});
+    expect(before.brebKey).toMatch(/^@/);
+    expect(before.text).not.toContain('Suspendimos');
+    await shop.suspend();
+    await until(
+      'the page warns',
+      async () => (await payer.open(link.paymentLinkUrl)).text.includes('Si no ha pagado, no pague.'),
+      15_000,
+    );
   });
 });

@@ -6,6 +6,7 @@ import { initials, moneyText } from './format.ts';
 import type { Frame, Page } from './layout.ts';
 import { linkPreview } from './link-preview.ts';
 import { formatMessage, type Messages } from './messages.ts';
+import { suspendedWarning } from './suspended-screen.ts';
 
 /** The operator of this deployment as payers see it. */
 export interface OperatorIdentity {
@@ -22,7 +23,7 @@ export interface OperatorIdentity {
 export function shopHeader(
   shop: Shop,
   messages: Messages,
-  { amount, reference, description }: Page,
+  { amount, reference, description, live }: Page,
   { checkoutUrl }: Pick<Frame, 'checkoutUrl'>,
 ): SafeHtml {
   const { organization } = shop;
@@ -32,7 +33,8 @@ export function shopHeader(
 ${identity !== null && html`<p class="legal">${formatMessage(messages.identity.chargedBy, { identity })}</p>`}
 ${amount !== null && html`<p class="amount">${moneyText(amount)} <small>COP</small></p>`}
 ${description !== null && html`<p class="about">${description}</p>`}
-${reference !== null && html`<p class="reference">${messages.reference} ${reference}</p>`}</header>`;
+${reference !== null && html`<p class="reference">${messages.reference} ${reference}</p>`}
+${organization.suspended && live !== null && suspendedWarning(messages)}</header>`;
 }
 
 /** Icon and color for the browser, and the preview for chat apps. */

@@ -21,6 +21,7 @@ import type { RenderContext } from './render-context.ts';
 import type { Screen } from './screen.ts';
 import { back, formatShopMessage } from './shop-contact.ts';
 import { methodScreen, startScreen, unavailableScreen } from './start-screens.ts';
+import { suspendedScreen } from './suspended-screen.ts';
 
 export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
   const { messages } = context;
@@ -73,7 +74,7 @@ export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
     case 'unavailable':
       return unavailableScreen(context);
     case 'suspended':
-      return html`${CLOCK}<h1>${messages.shopSuspended.title}</h1><p>${messages.shopSuspended.about}</p>${back(context, false)}`;
+      return suspendedScreen(context);
     case 'link_expired':
       return linkExpiredScreen(context);
     case 'payin_expired':
