@@ -854,6 +854,8 @@ export interface PaymentLinkWithDetails {
   completedAt: string | null;
   /** The payin that completed the link. */
   payinId: string | null;
+  /** Four digits that the page shows to a payer who doubts the charge. Read them to a payer who calls you. */
+  verificationCode: string;
 }
 
 export interface Balance {

@@ -1,11 +1,19 @@
+import type { SecretKey } from '../kit/crypto.ts';
 import type { EncryptedTokens } from '../kit/encrypted-token.ts';
 import { pesos } from '../kit/money.ts';
 import type { PaymentLink } from './payment-link.ts';
+import { verificationCode } from './verification-code.ts';
 
 export interface LinkViewDeps {
   readonly cell: number;
   readonly checkoutUrl: string;
   readonly linkTokens: EncryptedTokens;
+}
+
+/** The merchant of a link. */
+interface LinkOwner {
+  readonly organization: { readonly number: number };
+  readonly secrets: { readonly hashKey: SecretKey };
 }
 
 /** URL of the payer's page. It contains an encrypted token, not the id. */
@@ -32,9 +40,9 @@ export function linkView(deps: LinkViewDeps, organizationNumber: number, link: P
 }
 
 /** The payment link object with all request fields and the outcome. */
-export function linkDetailsView(deps: LinkViewDeps, organizationNumber: number, link: PaymentLink) {
+export function linkDetailsView(deps: LinkViewDeps, { organization, secrets }: LinkOwner, link: PaymentLink) {
   return {
-    ...linkView(deps, organizationNumber, link),
+    ...linkView(deps, organization.number, link),
     reference: link.reference,
     amount: pesos(link.amount),
     amountInCents: Number(link.amount),
@@ -45,5 +53,6 @@ export function linkDetailsView(deps: LinkViewDeps, organizationNumber: number, 
     callbackUrl: link.callbackUrl,
     completedAt: link.completedAt?.toISOString() ?? null,
     payinId: link.payinId,
+    verificationCode: verificationCode(secrets.hashKey, link.id),
   };
 }

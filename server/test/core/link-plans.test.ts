@@ -3,6 +3,7 @@ import { insertAuthorization } from '../../src/customers/authorization.store.ts'
 import type { Tx } from '../../src/db/tx.ts';
 import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
+import { countCompletedPayins } from '../../src/payins/completed-count.store.ts';
 import { linkParts } from '../../src/payins/link-part.store.ts';
 import { closeEarly, closeUnlocked } from '../../src/payins/payin-closing.store.ts';
 import {
@@ -79,6 +80,7 @@ describe('the plan of each statement about links and pages, with empty tables', 
           userAgent: 'x',
         }),
     ],
+    ['count completed payins', (tx) => countCompletedPayins(tx, ID, ID)],
     ['the payin of a checkout page', (tx) => findPagePayin(tx, ID, ID)],
     ['the latest attempt of a link', (tx) => attemptsOfLink(tx, ID, ID)],
     ['attach a payer', (tx) => insertPayer(tx, LINK, BYTES, ID)],

@@ -270,6 +270,7 @@ describe('GET /payment-links/{paymentLinkId}', () => {
         callbackUrl: sent['callbackUrl'],
         completedAt: null,
         payinId: null,
+        verificationCode: expect.stringMatching(/^\d{4}$/),
       }),
     );
   });

@@ -82,7 +82,9 @@ describe('support contact', () => {
     const check = async (query: string, title: string) => {
       const page = await payer.open(paymentLinkUrl + query);
       expect(page.h1).toBe(title);
-      expect(page.html).toMatch(/<\/main>\s*<p class="help"><span>Ayuda de Tienda Aurora:/);
+      expect(page.html).toMatch(
+        /<\/details><p class="help"><span>Ayuda de Tienda Aurora:.*<\/p>\n<p id="announcer"/,
+      );
       expect(page.linkTo('Escriba a ayuda@aurora.example')).toBe(
         'mailto:ayuda@aurora.example?subject=Pago%20pedido-7',
       );
@@ -175,5 +177,59 @@ describe('suspended shop', () => {
       async () => (await payer.open(link.paymentLinkUrl)).text.includes('Si no ha pagado, no pague.'),
       15_000,
     );
+  });
+});
+
+describe('"¿Es real este cobro?"', () => {
+  /** The labels and values of the disclosure. */
+  const facts = (html: string) => {
+    const inside = /<details class="authenticity">(.*?)<\/details>/s.exec(html)?.[1] ?? '';
+    const text = (markup: string) => markup.replaceAll(/<[^>]*>/g, '|').replaceAll(/\|+$|^\|+/g, '');
+    return Object.fromEntries(
+      [...inside.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/gs)].map(([, label = '', value = '']) => [
+        label,
+        text(value),
+      ]),
+    );
+  };
+
+  it('shows what the operator recorded, the host, and the code that the API returns', async () => {
+    const shop = await ShopDriver.create(stack, ...LEGAL);
+    const link = await shop.link();
+    const page = await new PayerBrowser().open(link.paymentLinkUrl);
+    const { body } = await shop.api.get<{ verificationCode: string }>(`/payment-links/${link.paymentLinkId}`);
+    expect(body.verificationCode).toMatch(/^\d{4}$/);
+    expect(facts(page.html)).toEqual({
+      Cobra:
+        'Aurora S.A.S. · NIT 900.123.456-8|Datos registrados por Pagos del Valle, sin verificar con documentos',
+      'Recibe pagos aquí desde': expect.stringMatching(/^\d+ de \p{L}+ de \d{4}$/u),
+      'Pagos recibidos en 90 días': 'Diez o menos',
+      'Cobro creado': expect.stringMatching(/\d{4}/),
+      Dirección: expect.stringMatching(`^${new URL(link.paymentLinkUrl).host}\\|`),
+      Código: expect.stringMatching(`^${body.verificationCode}\\|`),
+    });
+  });
+
+  it('says "verificados" only after the operator said so', async () => {
+    const shop = await ShopDriver.create(stack, ...LEGAL);
+    await shop.update('--verified', 'yes');
+    expect(facts((await shop.page()).html)['Cobra']).toContain('verificados por Pagos del Valle');
+    const unrecorded = await ShopDriver.create(stack);
+    expect(facts((await unrecorded.page()).html)['Cobra']).toBe(
+      'Tienda Aurora|Pagos del Valle no tiene registrada su razón social',
+    );
+  });
+
+  it('states how many payments were completed in whole classes', async () => {
+    const shop = await ShopDriver.create(stack);
+    await stack.database.query(
+      `insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, created_at, updated_at,
+         expires_at, breb_key, breb_key_type, result_at, confirmed_amount_in_cents)
+       select $1, overlay(gen_random_uuid()::text placing $2 from 1 for 13)::uuid, 100, 'COP', 'BRE_B', 'CONFIRMED', 'r' || n,
+         caudal.now(), caudal.now(), caudal.now(), '@K' || n, 'SINGLE_USE', caudal.now(), 100
+       from generate_series(1, 150) as n`,
+      [shop.id, (await shop.link()).paymentLinkId.slice(0, 13)],
+    );
+    expect(facts((await shop.page()).html)['Pagos recibidos en 90 días']).toBe('Más de 100');
   });
 });

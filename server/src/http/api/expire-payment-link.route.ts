@@ -27,6 +27,6 @@ export const expirePaymentLink = merchantOperation({
 
   async handle(deps, principal, { params }) {
     const link = await closeLink(deps, principal, parseId(params.paymentLinkId));
-    return { status: 200, body: linkDetailsView(deps, principal.organization.number, link) };
+    return { status: 200, body: linkDetailsView(deps, principal, link) };
   },
 });

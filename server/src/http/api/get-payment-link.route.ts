@@ -27,6 +27,6 @@ export const getPaymentLink = merchantOperation({
 
   async handle(deps, principal, { params }) {
     const link = await readLink(deps, principal, parseId(params.paymentLinkId));
-    return { status: 200, body: linkDetailsView(deps, principal.organization.number, link) };
+    return { status: 200, body: linkDetailsView(deps, principal, link) };
   },
 });

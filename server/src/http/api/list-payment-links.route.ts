@@ -38,7 +38,7 @@ export const listPaymentLinks = merchantOperation({
       filters,
       cursor,
       read: (position) => readLinkPage(deps, principal, filters, position, pageSize),
-      view: (link) => linkDetailsView(deps, principal.organization.number, link),
+      view: (link) => linkDetailsView(deps, principal, link),
     });
   },
 });

@@ -36,6 +36,11 @@ export const linkDetailsSchema = z
     callbackUrl: z.string(),
     completedAt: timestamp.nullable().describe('When the link was paid; null if it was not.'),
     payinId: z.uuid().nullable().describe('The payin that completed the link.'),
+    verificationCode: z
+      .string()
+      .describe(
+        'Four digits that the page shows to a payer who doubts the charge. Read them to a payer who calls you.',
+      ),
   })
   .meta({ id: 'PaymentLinkWithDetails' });
 
@@ -66,4 +71,5 @@ export const LINK_DETAILS_EXAMPLE = {
   callbackUrl: 'https://shop.example.com/thanks',
   completedAt: null,
   payinId: null,
+  verificationCode: '4821',
 } as const;

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import type { BankList } from '../../flows/payins/read-banks.ts';
 import type { CollectionStarter } from '../../flows/payins/start-collection.ts';
+import { CompletedPaymentCounter } from '../../flows/payment-links/completed-payments.ts';
 import type { PaymentExpediter } from '../../flows/payment-links/expedite-payment.ts';
 import {
   type CheckoutState,
@@ -19,11 +20,13 @@ import type { Shop, Shops } from '../../organizations/shops.ts';
 import { brebQr } from '../../payins/breb-qr.ts';
 import { isFinal } from '../../payins/payin.states.ts';
 import { paymentLinkUrl } from '../../payment-links/payment-link.view.ts';
+import { verificationCode } from '../../payment-links/verification-code.ts';
 import { BANKS } from '../../rails/pse/banks.ts';
 import { toApiError } from '../framework-error.ts';
-import { html } from '../html.ts';
+import { html, type SafeHtml } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
+import { authenticity } from './authenticity.ts';
 import type { OperatorIdentity } from './brand.ts';
 import { registerBrandImages } from './brand-images.ts';
 import { CheckoutForms, type FormPages } from './checkout-forms.ts';
@@ -118,6 +121,7 @@ export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): vo
 class Checkout implements FormPages {
   readonly #parts: CheckoutParts;
   readonly #prefix: string;
+  readonly #paymentCounter: CompletedPaymentCounter;
   readonly #unknownLimit = new FixedWindowLimit(
     UNKNOWN_URLS_PER_ADDRESS.limit,
     UNKNOWN_URLS_PER_ADDRESS.windowMs,
@@ -126,6 +130,7 @@ class Checkout implements FormPages {
   constructor(parts: CheckoutParts, prefix: string) {
     this.#parts = parts;
     this.#prefix = prefix;
+    this.#paymentCounter = new CompletedPaymentCounter(parts.deps);
   }
 
   async linkPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -276,10 +281,23 @@ class Checkout implements FormPages {
       reference: subject.reference,
       description: state.link?.description ?? null,
       main,
+      authenticity: screen.kind === 'suspended' ? null : await this.#authenticity(messages, state),
       live: isLive && state.stamp !== null ? { url: `${path}/live`, stamp: state.stamp } : null,
       refreshSeconds: isLive ? 5 : null,
       ...(hasForm ? { languageAction: `${path}/language${screen.kind === 'bank' ? '?step=bank' : ''}` } : {}),
     };
+  }
+
+  async #authenticity(messages: Messages, { shop, link, attempt }: CheckoutState): Promise<SafeHtml> {
+    const { deps, operator } = this.#parts;
+    return authenticity(messages, {
+      shop,
+      operator: operator.name,
+      createdAt: (link ?? attempt.payin).createdAt,
+      host: new URL(deps.checkoutUrl).host,
+      payments: await this.#paymentCounter.count(shop.organization.id),
+      code: link && verificationCode(shop.secrets.hashKey, link.id),
+    });
   }
 
   /** What this browser's payer entered in an earlier attempt. Data from the merchant is never shown in full. */

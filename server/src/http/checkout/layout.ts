@@ -28,6 +28,8 @@ export interface Page {
   readonly reference: string | null;
   readonly description: string | null;
   readonly main: SafeHtml;
+  /** What the service can confirm about the charge, below the screen. */
+  readonly authenticity?: SafeHtml | null;
   /** URL of the live status, and the status stamp of this page; null if the status cannot change any more. */
   readonly live: { readonly url: string; readonly stamp: string } | null;
   /** Reload interval for browsers without JavaScript. Without `live` the script also reloads the page, once it answers. */
@@ -62,7 +64,7 @@ ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
 <div class="card">${page.shop && shopHeader(page.shop, messages, page, frame)}
 <p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}" data-unsent="${messages.connection.unsent}"></p>
 ${mainElement(page)}
-${helpLine(messages, page, frame.operator)}
+${page.authenticity}${helpLine(messages, page, frame.operator)}
 <p id="announcer" class="visually-hidden" role="status" aria-live="polite"></p></div>
 <footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator.name} · ${languageSwitch(messages, frame.otherLanguageUrl, page)}</p>${operatorLine(messages, frame.operator)}</footer>
 <script nonce="${nonce}">${SCRIPT}</script></body></html>
