@@ -22,6 +22,7 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     CAUDAL_MASTER_KEY: 'dev-master-key-of-a-single-machine-only',
     CAUDAL_KEY_PEPPER: 'dev-pepper-of-a-single-machine-only-1',
     CAUDAL_TOKEN_KEY: 'dev-token-key-of-a-single-machine-only',
+    CAUDAL_RECEIPT_KEY: 'dev-receipt-key-of-a-single-machine-only',
     BREB_URL: `${addresses.simulatorUrl}/breb`,
     BREB_CLIENT_ID: 'caudal-dev',
     BREB_CLIENT_SECRET: 'dev-breb-secret',

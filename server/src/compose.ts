@@ -25,6 +25,7 @@ import { RAILS, type Rail, type RailProbe } from './rails/contract.ts';
 import { PseConnector } from './rails/pse/connector.ts';
 import { probePse } from './rails/pse/probe.ts';
 import { withFailpoints, withPayoutFailpoints } from './rails/with-failpoints.ts';
+import { ReceiptKeys } from './receipts/receipt-keys.ts';
 
 export type Composed = ReturnType<typeof compose>;
 
@@ -107,6 +108,7 @@ function createMerchantDeps(config: Config, { log, failures, pools, breb, pse }:
     checkoutTokens: new EncryptedTokens(config.tokenKey, 'checkout'),
     linkTokens: new EncryptedTokens(config.tokenKey, 'payment link'),
     receiptTokens: new EncryptedTokens(config.tokenKey, 'receipt'),
+    receiptKeys: new ReceiptKeys(config.receiptKeys),
     webhooksAllowLoopback: config.webhooksAllowLoopback,
     settlementDelayMinutes: config.settlementDelayMinutes,
   };

@@ -2,10 +2,13 @@ import { z } from 'zod';
 import { AUTHOR_RULE, isAuthor } from './kit/author.ts';
 import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
 import { ROLE_KINDS, type RoleKind, roleNames } from './kit/database-roles.ts';
+import { type SigningKey, signingKeyFromSeed } from './kit/ed25519.ts';
 import { ENVIRONMENTS } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
 import { type Cents, cents } from './kit/money.ts';
 import { parseTaxId } from './kit/tax-id.ts';
+import { parseKeyIds, parseRetiredKeys } from './receipts/key-settings.ts';
+import { receiptKeyId } from './receipts/receipt-keys.ts';
 
 /** Prefix of the secrets of `npm run dev`; production rejects them, so that a copied file cannot protect real money. */
 export const DEVELOPMENT_SECRET = 'dev-';
@@ -180,6 +183,25 @@ export const SETTINGS = {
     'The second pepper during a rotation. First set the new pepper here on every process; then swap the two. API keys move to the new pepper as they are used.',
   ).optional(),
   CAUDAL_TOKEN_KEY: secret('Signs cursors and encrypts ids in checkout URLs.'),
+  CAUDAL_RECEIPT_KEY: secret(
+    'Derives the Ed25519 key that signs receipts. `caudal receipts keys` prints its public key.',
+  ),
+  CAUDAL_RECEIPT_KEYS_RETIRED: z
+    .string()
+    .default('')
+    .transform((value) => parseRetiredKeys(value))
+    .refine((keys) => keys !== null, 'entries are PUBLIC_KEY@YYYY-MM-DD, separated by commas')
+    .describe(
+      'Public keys that signed receipts before the current one, each with the last day on which it signed: `PUBLIC_KEY@YYYY-MM-DD`, separated by commas. Receipts that they signed stay valid.',
+    ),
+  CAUDAL_RECEIPT_KEYS_REVOKED: z
+    .string()
+    .default('')
+    .transform((value) => parseKeyIds(value))
+    .refine((ids) => ids !== null, 'key ids of 8 characters, separated by commas')
+    .describe(
+      'Ids of compromised receipt keys, separated by commas. All receipts that they signed are rejected.',
+    ),
   BREB_URL: url('Base URL of the Bre-B node.'),
   BREB_CLIENT_ID: z.string().min(1).describe('OAuth2 client id at the Bre-B node.'),
   BREB_CLIENT_SECRET: z.string().min(1).describe('OAuth2 client secret at the Bre-B node.'),
@@ -274,6 +296,7 @@ export const SECRETS = [
   'CAUDAL_KEY_PEPPER',
   'CAUDAL_KEY_PEPPER_PREVIOUS',
   'CAUDAL_TOKEN_KEY',
+  'CAUDAL_RECEIPT_KEY',
   'BREB_CLIENT_SECRET',
   'BREB_NOTICE_SECRET',
   'BREB_NOTICE_SECRET_PREVIOUS',
@@ -332,6 +355,7 @@ export function readConfig(role: Role, environment: RawSettings = process.env): 
   const parsed = schema.safeParse(raw);
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, raw));
   problems.push(...findMissingDatabaseUrls(role, raw), ...findWrongLogins(raw), ...findUnknownSettings(raw));
+  if (parsed.success) problems.push(...findRevokedReceiptKey(parsed.data));
   if (raw['CAUDAL_ENV'] === 'production') problems.push(...findProductionProblems(raw));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
   return toConfig(parsed.data);
@@ -348,6 +372,16 @@ function findMissingDatabaseUrls(role: Role, raw: RawSettings): string[] {
   return ['DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL']
     .filter((name) => raw[name] === undefined)
     .map((name) => `${name} is not set, nor DATABASE_URL`);
+}
+
+/** New receipts would be rejected by everyone who verifies them. */
+function findRevokedReceiptKey(settings: Settings): string[] {
+  const id = receiptKeyId(receiptKey(settings.CAUDAL_RECEIPT_KEY).publicKey);
+  return settings.CAUDAL_RECEIPT_KEYS_REVOKED?.includes(id)
+    ? [
+        `CAUDAL_RECEIPT_KEYS_REVOKED contains ${id}, the id of CAUDAL_RECEIPT_KEY: set a new CAUDAL_RECEIPT_KEY`,
+      ]
+    : [];
 }
 
 /** Privileges are granted to roles by name: a URL with another login would connect and see no rows. */
@@ -482,6 +516,11 @@ function toConfig(settings: Settings) {
     masterKeys,
     peppers,
     tokenKey: keyFromSecret(settings.CAUDAL_TOKEN_KEY),
+    receiptKeys: {
+      current: receiptKey(settings.CAUDAL_RECEIPT_KEY),
+      retired: settings.CAUDAL_RECEIPT_KEYS_RETIRED ?? [],
+      revokedIds: settings.CAUDAL_RECEIPT_KEYS_REVOKED ?? [],
+    },
     breb: {
       url: settings.BREB_URL,
       clientId: settings.BREB_CLIENT_ID,
@@ -514,6 +553,10 @@ function toConfig(settings: Settings) {
     workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };
+}
+
+function receiptKey(secret: string): SigningKey {
+  return signingKeyFromSeed(deriveBytes(keyFromSecret(secret), 'receipt signature'));
 }
 
 /** Builds the URL of a login role from the owner URL; its password is derived from the master key. */

@@ -12,6 +12,7 @@ import type { Log } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';
 import type { RailPauses } from './organizations/rail-pauses.ts';
 import type { PayoutConnector, Rail, RailConnector } from './rails/contract.ts';
+import type { ReceiptKeys } from './receipts/receipt-keys.ts';
 
 /** Dependencies of flows on behalf of merchants. Without the system pool they cannot access other organizations. */
 export interface Deps {
@@ -41,6 +42,8 @@ export interface Deps {
   readonly checkoutTokens: EncryptedTokens;
   readonly linkTokens: EncryptedTokens;
   readonly receiptTokens: EncryptedTokens;
+  /** Signs and verifies receipts. */
+  readonly receiptKeys: ReceiptKeys;
   /** Whether webhooks may be sent to loopback addresses; never in production. */
   readonly webhooksAllowLoopback: boolean;
   /** Delay between the confirmation of a payin and the availability of its money. */

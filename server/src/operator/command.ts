@@ -23,6 +23,7 @@ import { orgCreate, orgLimits, orgList, secretsRewrap } from './organizations.ts
 import { payinsEnd, payinsFind, payinsShow } from './payins.ts';
 import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
+import { receiptsKeys } from './receipts.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
 import { orgResume, orgShow, orgSuspend } from './suspension.ts';
 import { orgUpdate } from './update-organization.ts';
@@ -54,9 +55,11 @@ type Run = (deps: SystemDeps, options: Options) => Promise<Output>;
 type RunStandalone = (options: Options, print: (output: Output) => void) => Promise<Output>;
 
 /** Commands that work without a database, because they may diagnose it. */
-const STANDALONE = { doctor, 'config check': configCheck } as const satisfies Partial<
-  Record<CommandName, RunStandalone>
->;
+const STANDALONE = {
+  doctor,
+  'config check': configCheck,
+  'receipts keys': receiptsKeys,
+} as const satisfies Partial<Record<CommandName, RunStandalone>>;
 
 const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof STANDALONE>, Run>> = {
   'org create': orgCreate,

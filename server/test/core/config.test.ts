@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { ConfigError, type Role, readConfig } from '../../src/config.ts';
+import { receiptKeyId } from '../../src/receipts/receipt-keys.ts';
 import { without } from '../harness/payin-requests.ts';
 import { runToEnd } from '../harness/run-server.ts';
 
@@ -24,6 +25,7 @@ const PRODUCTION: Settings = {
   CAUDAL_MASTER_KEY: 'Qm7xVt2sLp9aKd4fHg6jZx1cBn8wEr3y',
   CAUDAL_KEY_PEPPER: 'Ue5iOp0lKj7hGf2dSa9mNb4vCx6zQw1t',
   CAUDAL_TOKEN_KEY: 'Yt3rEw8qAs1dFg5hJk9lZm2xCv7bNn4p',
+  CAUDAL_RECEIPT_KEY: 'Hq6vZp1mXs8cLk3nBt7wRj2yDg5fTe9u',
   BREB_CLIENT_SECRET: 'Pl0okmIj9nUhb8YgvTf7',
   PSE_SECRET: 'Wq2azSx3edCr4fvTg5bY',
   BREB_NOTICE_SECRET: 'Zx9cvBn8mAs7dfGh6jkLq5weRt4yuIo3',
@@ -159,6 +161,7 @@ describe('a production configuration', () => {
       'CAUDAL_KEY_PEPPER',
       'CAUDAL_KEY_PEPPER_PREVIOUS',
       'CAUDAL_TOKEN_KEY',
+      'CAUDAL_RECEIPT_KEY',
       'BREB_CLIENT_SECRET',
       'BREB_NOTICE_SECRET',
       'BREB_NOTICE_SECRET_PREVIOUS',
@@ -310,6 +313,35 @@ describe('database URLs', () => {
   });
 });
 
+describe('receipt keys', () => {
+  it('are read with the last day of each retired key, in Bogotá', () => {
+    const publicKey = Buffer.alloc(32, 7).toString('base64url');
+    const { receiptKeys } = readConfig('api', {
+      ...PRODUCTION,
+      CAUDAL_RECEIPT_KEYS_RETIRED: `${publicKey}@2026-11-30, ${publicKey}@2027-01-31`,
+      CAUDAL_RECEIPT_KEYS_REVOKED: '0123ABCD',
+    });
+    expect(receiptKeys.retired.map(({ validUntil }) => validUntil.toISOString())).toEqual([
+      '2026-12-01T04:59:59.000Z',
+      '2027-02-01T04:59:59.000Z',
+    ]);
+    expect(receiptKeys.revokedIds).toEqual(['0123ABCD']);
+  });
+
+  it('are rejected when malformed, and when the current key is revoked', () => {
+    expect(configErrors({ ...PRODUCTION, CAUDAL_RECEIPT_KEYS_RETIRED: 'abc@2026-11-30' })).toEqual([
+      'CAUDAL_RECEIPT_KEYS_RETIRED: entries are PUBLIC_KEY@YYYY-MM-DD, separated by commas',
+    ]);
+    expect(configErrors({ ...PRODUCTION, CAUDAL_RECEIPT_KEYS_REVOKED: 'first' })).toEqual([
+      'CAUDAL_RECEIPT_KEYS_REVOKED: key ids of 8 characters, separated by commas',
+    ]);
+    const id = receiptKeyId(readConfig('api', PRODUCTION).receiptKeys.current.publicKey);
+    expect(configErrors({ ...PRODUCTION, CAUDAL_RECEIPT_KEYS_REVOKED: id })).toEqual([
+      `CAUDAL_RECEIPT_KEYS_REVOKED contains ${id}, the id of CAUDAL_RECEIPT_KEY: set a new CAUDAL_RECEIPT_KEY`,
+    ]);
+  });
+});
+
 describe('the server process', () => {
   it('prints every configuration error and exits with 1, in every role', async () => {
     const settings = {
@@ -333,7 +365,7 @@ describe('the server process', () => {
   it('does not start in production with the settings of npm run dev', async () => {
     const { code, stderr } = await runToEnd(['api'], { ...DEVELOPMENT, CAUDAL_ENV: 'production' });
     expect(code).toBe(1);
-    expect(stderr.match(/is a development secret/g)).toHaveLength(7);
+    expect(stderr.match(/is a development secret/g)).toHaveLength(8);
     expect(stderr.match(/must be https/g)).toHaveLength(4);
   });
 

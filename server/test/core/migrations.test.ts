@@ -332,6 +332,7 @@ describe('time in production', () => {
       CAUDAL_MASTER_KEY: 'Qm7xVt2sLp9aKd4fHg6jZx1cBn8wEr3y',
       CAUDAL_KEY_PEPPER: 'Ue5iOp0lKj7hGf2dSa9mNb4vCx6zQw1t',
       CAUDAL_TOKEN_KEY: 'Yt3rEw8qAs1dFg5hJk9lZm2xCv7bNn4p',
+      CAUDAL_RECEIPT_KEY: 'Hq6vZp1mXs8cLk3nBt7wRj2yDg5fTe9u',
       BREB_CLIENT_SECRET: 'Pl0okmIj9nUhb8YgvTf7',
       PSE_SECRET: 'Wq2azSx3edCr4fvTg5bY',
       BREB_NOTICE_SECRET: 'Zx9cvBn8mAs7dfGh6jkLq5weRt4yuIo3',

@@ -19,6 +19,7 @@ const STRONG = {
   CAUDAL_MASTER_KEY: 'q7Zt0mXv3RkLw9Ya2Nb8Hs5Pd6Gf1Jc4',
   CAUDAL_KEY_PEPPER: 'Vh2Kx9Qm4Tn7Bz1Wp6Rs3Ld8Fg0Yc5Ja',
   CAUDAL_TOKEN_KEY: 'Nd5Gj8Lp1Sx4Cv7Bq0Ew3Ru6Ty9Zi2Ho',
+  CAUDAL_RECEIPT_KEY: 'Kx7Wn2Vb5Ht8Qe1Rj4Mz6Gd9Ya3Uc0Lf',
   BREB_CLIENT_SECRET: 'Mf3Wk6Zr9Dq2Xt5Hb8',
   BREB_NOTICE_SECRET: 'Ua8Ci1Oe4Gy7Jw0Kn3Pv6Sm9Bt2Fx5Lh',
   PSE_SECRET: 'Pz4Yb7Vn0Qs3Tc6Wj9',
@@ -147,7 +148,7 @@ describe('caudal config check', () => {
     });
     expect(code).toBe(0);
     const text = warnings.join('\n');
-    expect(text.match(/is a development secret/g)).toHaveLength(7);
+    expect(text.match(/is a development secret/g)).toHaveLength(8);
     expect(text).toContain('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is yes');
     expect(text).toContain('CAUDAL_FAILPOINT is set');
     expect(text).toContain('CAUDAL_BASE_URL is plain http');

@@ -112,6 +112,15 @@ export const OPERATION_COMMANDS = [
     examples: ['caudal secrets rewrap --by ana'],
   },
   {
+    name: 'receipts keys',
+    audit: 'none',
+    summary: 'list the public keys that receipts are verified with',
+    usage: 'receipts keys',
+    details:
+      'Prints the id, status and public key of the current receipt key, of the retired keys and of the revoked ones, from the settings alone. For a rotation, append the current public key with its last day to CAUDAL_RECEIPT_KEYS_RETIRED.',
+    examples: ['caudal receipts keys'],
+  },
+  {
     name: 'failpoints list',
     audit: 'none',
     summary: 'for tests: list the values of CAUDAL_FAILPOINT, where a process can be killed',
