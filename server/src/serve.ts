@@ -12,6 +12,7 @@ import type { Deps } from './deps.ts';
 import { BankList } from './flows/payins/read-banks.ts';
 import { PaymentExpediter } from './flows/payment-links/expedite-payment.ts';
 import { ResolutionRefresher } from './flows/payouts/refresh-key-resolutions.system.ts';
+import { ReceiptFinder } from './flows/receipts/find-receipt.system.ts';
 import { issueToken } from './flows/shared/issue-token.system.ts';
 import { OPERATIONS } from './http/api/operations.ts';
 import { buildApp } from './http/app.ts';
@@ -122,6 +123,7 @@ function createWorkers(
 function createApi(composed: Composed, components: Components, config: Config): FastifyInstance {
   const { deps, merchantDeps, authenticator, pendingCommits, keys } = composed;
   const { payins, payouts, links, lookups, notices, streams, watch, collectionStarter } = components;
+  const shops = new Shops(deps.system, keys, monotonicMs);
   return buildApp({
     ...merchantDeps,
     authenticator,
@@ -135,7 +137,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
     checkout: {
       collectionStarter,
       watch,
-      shops: new Shops(deps.system, keys, monotonicMs),
+      shops,
       logos: new Logos(deps.system),
       expediter: new PaymentExpediter(merchantDeps),
     },
@@ -143,6 +145,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
     operator: config.operator,
     trustedProxies: config.trustedProxies,
     banks: new BankList(merchantDeps),
+    receiptFinder: new ReceiptFinder(merchantDeps, deps.system, shops),
     issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
   });
 }

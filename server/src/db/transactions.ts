@@ -43,6 +43,7 @@ export const TRANSACTIONS = [
   'pause rail',
   'roll subtotals',
   'refresh banks',
+  'issue receipt',
   'manage organizations',
   'issue token',
   'rewrap keys',

@@ -4,6 +4,7 @@ import type { BankList } from '../flows/payins/read-banks.ts';
 import type { linkCreator } from '../flows/payment-links/create-links.ts';
 import type { payoutCreator } from '../flows/payouts/create-payouts.ts';
 import type { KeyLookups } from '../flows/payouts/look-up-key.ts';
+import type { ReceiptFinder } from '../flows/receipts/find-receipt.system.ts';
 import type { IssuedToken } from '../flows/shared/issue-token.system.ts';
 import type { NoticeIntake } from '../flows/shared/store-notices.system.ts';
 import type { EventStreams } from '../flows/webhooks/follow-events.ts';
@@ -29,5 +30,6 @@ export interface ApiDeps extends Deps {
   readonly banks: BankList;
   readonly streams: EventStreams;
   readonly checkout: Omit<CheckoutParts, 'deps' | 'banks' | 'operator'>;
+  readonly receiptFinder: ReceiptFinder;
   readonly issueToken: (principal: Principal, scopes: readonly string[]) => Promise<IssuedToken>;
 }

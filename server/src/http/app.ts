@@ -28,6 +28,7 @@ import { problemBody, sendProblem } from './problem.ts';
 import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
 import { readUrls } from './url-field.ts';
 import { fieldError, invalidRequest, readPart } from './validation.ts';
+import { registerVerify } from './verify/verify.routes.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** The server disconnects a client that has not sent its whole request by then. */
@@ -72,6 +73,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   for (const operation of OPERATIONS) route(app, deps, operation);
   railNoticeRoutes(app, deps.noticeEndpoints, (rail, received) => deps.notices.store(rail, received));
   registerCheckout(app, { ...deps.checkout, deps, banks: deps.banks, operator: deps.operator });
+  registerVerify(app, { deps, finder: deps.receiptFinder, operator: deps.operator.name });
   registerDocs(app, deps.baseUrl);
   deps.gate.guard(app.server);
   return app;
