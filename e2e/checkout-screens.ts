@@ -105,7 +105,7 @@ export const SCREENS: readonly ScreenCase[] = [
     open: async (stage, page) => {
       await pay(stage, page, '1000000001');
       await heading(page, /Pago recibido|Payment received/);
-      const receipt = await page.locator('a.quiet').getAttribute('href');
+      const receipt = await page.locator('a[href*="/r/"]').getAttribute('href');
       await page.goto(new URL(receipt ?? '', page.url()).href);
       await heading(page, /Comprobante|receipt/);
     },

@@ -22,12 +22,17 @@ const DEFLATE = { level: 1, strategy: constants.Z_RLE } as const;
 
 /** Renders a black-on-white PNG of 300 to 400 pixels for payment payloads, quiet zone included. ASCII only. */
 export function qrPngDataUri(text: string): string {
-  const symbol = generate(compactMode(text), SYMBOL);
+  const symbol = qrSymbol(text);
   const canvas = canvasFor(symbol.size);
   paint(canvas, symbol);
   const pixels = deflateSync(canvas.raster, DEFLATE);
   const png = Buffer.concat([canvas.head, chunk('IDAT', pixels), TAIL]);
   return `data:image/png;base64,${png.toString('base64')}`;
+}
+
+/** The modules of the code, without quiet zone. ASCII only. */
+export function qrSymbol(text: string): Bitmap2D {
+  return generate(compactMode(text), SYMBOL);
 }
 
 const QR_ALPHANUMERIC = new Set(Buffer.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'));

@@ -16,6 +16,9 @@ export interface Receipt {
   readonly code: string;
   /** What was bought: the description of the payment link. */
   readonly description: string | null;
+  /** Legal name and NIT of the shop. */
+  readonly legalName: string | null;
+  readonly taxId: string | null;
   readonly amount: bigint;
   readonly paidAt: Date;
   /** The rail's number of the payment. */
@@ -44,6 +47,8 @@ export async function issueReceipt(
     state: receiptState(payin),
     code: stored.code ?? (await storeCode(deps, payin)),
     description: stored.description,
+    legalName: null,
+    taxId: null,
     amount: payin.confirmedAmount ?? payin.amount,
     paidAt: payin.resultAt ?? payin.updatedAt,
     trace: payin.source.rail === 'PSE' ? (payin.source.page?.cus ?? null) : payin.endToEndId,
@@ -77,7 +82,7 @@ function receiptState({ settlementStatus, chargebackAt }: Payin): ReceiptState {
 
 function sign(
   { receiptKeys, environment, checkoutUrl }: ReceiptDeps,
-  { shop, payin, code, amount, paidAt, trace }: Omit<Receipt, 'signed'>,
+  { shop, payin, code, taxId, amount, paidAt, trace }: Omit<Receipt, 'signed'>,
   now: Date,
 ): string {
   return receiptKeys.sign({
@@ -85,7 +90,7 @@ function sign(
     environment: environment === 'production' ? 'live' : 'test',
     code,
     shop: shop.organization.name,
-    taxId: null,
+    taxId,
     amountInCents: amount,
     currency: 'COP',
     paidAt,

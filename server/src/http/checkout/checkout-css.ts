@@ -1,4 +1,5 @@
 import { IDENTITY_CSS } from './identity-css.ts';
+import { RECEIPT_CSS } from './receipt-css.ts';
 
 /** The style sheet of all checkout pages. Colors are variables, so that the dark scheme overrides only those. */
 export const CHECKOUT_CSS = `
@@ -92,5 +93,5 @@ footer .link{font-size:14px;padding:0 8px}
 .pair{display:flex;gap:12px}
 @media (pointer:coarse){.mouse-only{display:none}}
 @media not all and (pointer:coarse){.touch-only{display:none}.pay-qr{order:-1}}
-@media print{.ribbon,footer,.button,.link,.host{display:none!important}.card{border:0;margin:0}}
-${IDENTITY_CSS}`;
+@media print{footer,.button,.link,.host{display:none!important}.card{border:0;margin:0}}
+${IDENTITY_CSS}${RECEIPT_CSS}`;

@@ -77,7 +77,8 @@ var g=q('[data-go]');if(g&&!sessionStorage.getItem(g.href)){sessionStorage.setIt
 else if(g&&performance.getEntriesByType('navigation').some(function(n){return n.type==='back_forward'}))location.replace(location.pathname);
 var r=q('[data-return]');if(r){var s=q('[data-soon]');if(s)s.hidden=false;setTimeout(function(){if(d.contains(r))location.href=r.href},5000)}
 var w=q('[data-focus]');if(w)w.focus();
-var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}}
+var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}
+var s2=q('[data-share-url]');if(s2&&navigator.share){s2.hidden=false;s2.onclick=function(){navigator.share({title:d.title,url:s2.getAttribute('data-share-url')}).catch(function(){})}}}
 function working(b,on){if(!b)return;if(on){b.setAttribute('aria-busy','true');setTimeout(function(){working(b)},10000)}else b.removeAttribute('aria-busy');if(b.form)setTimeout(function(){b.disabled=!!on},0)}
 d.addEventListener('submit',function(e){
 if(navigator.onLine===false){e.preventDefault();connection(q('#connection').getAttribute('data-unsent'));return}

@@ -8,7 +8,6 @@ import {
   type CheckoutState,
   loadLinkCheckout,
   loadPayinCheckout,
-  loadReceipt,
   type PagePayin,
 } from '../../flows/payment-links/load-checkout.ts';
 import { loadOwnPayer } from '../../flows/payment-links/load-own-payer.ts';
@@ -48,7 +47,7 @@ import {
 import { knownValues } from './payer-form.ts';
 import { errorPage, plainPage } from './plain-pages.ts';
 import { pastedPath, retryScreen, unknownLink } from './plain-screens.ts';
-import { receiptPage } from './receipt.ts';
+import { type ReceiptParts, registerReceipts } from './receipt.routes.ts';
 import type { PayerForm } from './render-context.ts';
 import { chooseScreen, type Screen } from './screen.ts';
 import { renderScreen } from './screens.ts';
@@ -109,7 +108,7 @@ export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): vo
     );
     scope.get(`${payin}/qr.png`, (request, reply) => pages.qrImage(request as PageRequest, reply, 'payin'));
     scope.get(`${payin}/live`, (request, reply) => pages.live(request as PageRequest, reply, 'payin'));
-    scope.get(`${prefix}/r/:token`, (request, reply) => pages.receiptPage(request as PageRequest, reply));
+    registerReceipts(scope, pages.receiptParts);
     // Without a path prefix the pages share the root with the API, whose unknown routes are not ours.
     const strayPaths = prefix === '' ? ['/l', '/l/*', '/p', '/p/*', '/r', '/r/*'] : [prefix, `${prefix}/*`];
     for (const path of strayPaths)
@@ -131,6 +130,17 @@ class Checkout implements FormPages {
     this.#parts = parts;
     this.#prefix = prefix;
     this.#paymentCounter = new CompletedPaymentCounter(parts.deps);
+  }
+
+  get receiptParts(): ReceiptParts {
+    return {
+      deps: this.#parts.deps,
+      shops: this.#parts.shops,
+      prefix: this.#prefix,
+      messages: (request) => this.#messages(request),
+      send: (...args) => this.#send(...args),
+      notFound: (...args) => this.notFound(...args),
+    };
   }
 
   async linkPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -193,17 +203,6 @@ class Checkout implements FormPages {
         if (!current) throw new Error('the resource of an open page does not exist');
         return renderFragment(await this.#page(request, current, null));
       },
-    });
-  }
-
-  async receiptPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const found = await loadReceipt(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!found?.attempt || found.attempt.payin.status !== 'CONFIRMED') return this.notFound(request, reply);
-    const messages = this.#messages(request);
-    return this.#send(request, reply, messages, {
-      ...receiptPage(messages, found.shop, found.attempt),
-      live: null,
-      refreshSeconds: null,
     });
   }
 

@@ -110,9 +110,6 @@ export const EN: OwnMessages = {
     minute: 'One minute left until the key expires.',
     over: 'The key has expired.',
   },
-  suspended: {
-    excessLabel: 'Received in excess',
-  },
   confirmed: { title: 'Payment received', receipt: 'See receipt' },
   declined: {
     title: 'Your bank did not approve the payment',
@@ -158,12 +155,6 @@ export const EN: OwnMessages = {
     about: 'It may have been cut off. Open it again from the message you received, or ask for it again.',
     paste: 'Or paste the complete link here',
     open: 'Open',
-  },
-  receipt: {
-    title: 'Payment receipt',
-    authentic: 'An authentic receipt lives only at this address: check it in the browser’s bar.',
-    print: 'Print',
-    notYet: 'This payment has not been received.',
   },
   busy: {
     title: 'Too many attempts',

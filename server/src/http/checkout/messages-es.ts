@@ -108,9 +108,6 @@ export const ES = {
     minute: 'Falta un minuto para que la llave venza.',
     over: 'La llave venció.',
   },
-  suspended: {
-    excessLabel: 'Recibido de más',
-  },
   confirmed: { title: 'Pago recibido', receipt: 'Ver comprobante' },
   declined: {
     title: 'Su banco no aprobó el pago',
@@ -157,12 +154,6 @@ export const ES = {
     about: 'Quizás llegó cortado. Ábralo otra vez desde el mensaje donde lo recibió, o pídalo de nuevo.',
     paste: 'O pegue aquí el link completo',
     open: 'Abrir',
-  },
-  receipt: {
-    title: 'Comprobante de pago',
-    authentic: 'Un comprobante auténtico solo vive en esta dirección: compruébela en la barra del navegador.',
-    print: 'Imprimir',
-    notYet: 'Este pago no se ha recibido.',
   },
   busy: {
     title: 'Demasiados intentos',

@@ -1,24 +1,46 @@
-import type { PagePayin } from '../../flows/payment-links/load-checkout.ts';
+import { qrPngDataUri } from '../../kit/qr-png.ts';
 import type { Shop } from '../../organizations/shops.ts';
-import { html } from '../html.ts';
-import { paymentFacts } from './confirmed-screen.ts';
+import { html, type SafeHtml } from '../html.ts';
 import type { Page } from './layout.ts';
-import type { Messages } from './messages.ts';
+import type { ReceiptContent } from './receipt-content.ts';
+import { type EmailForm, emailForm } from './receipt-email-form.ts';
 
-/** The public receipt. Anyone can verify a screenshot of it at this URL, so it shows no data of the payer. */
-export function receiptPage(
-  messages: Messages,
-  shop: Shop,
-  attempt: PagePayin,
-): Pick<Page, 'title' | 'shop' | 'amount' | 'reference' | 'description' | 'main'> {
-  const { payin } = attempt;
+interface ReceiptPage {
+  readonly shop: Shop;
+  readonly amount: bigint;
+  readonly content: ReceiptContent;
+  /** Absolute URL of this page, to share it. */
+  readonly url: string;
+  readonly pdfUrl: string;
+  /** Null if the deployment sends no e-mail. */
+  readonly email: EmailForm | null;
+}
+
+/** The public receipt. Anybody can open and check it, so it shows no data of the payer. */
+export function receiptPage({ shop, amount, content, url, pdfUrl, email }: ReceiptPage): Page {
+  const { messages, rows } = content;
   return {
-    title: messages.receipt.title,
+    title: messages.title,
     shop,
-    amount: payin.confirmedAmount ?? payin.amount,
+    amount,
     reference: null,
     description: null,
-    main: html`<h1>${messages.receipt.title}</h1>${paymentFacts({ messages, shop }, attempt)}
-<p class="support">${messages.receipt.authentic}</p><p><button class="button quiet" type="button" data-print hidden>${messages.receipt.print}</button></p>`,
+    main: html`${content.testMark !== null && html`<p class="test-mark">${content.testMark}</p>`}
+<p class="stamp${!content.paid && ' void'}">${content.stamp}</p><h1>${messages.title}</h1>
+${content.note !== null && html`<p class="note">${content.note}</p>`}
+<dl>${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
+${content.qrText !== null && proof(content, content.qrText)}
+<p><a class="button" href="${pdfUrl}" download>${messages.pdf}</a></p>
+<p><button class="button quiet" type="button" data-share-url="${url}" hidden>${messages.share}</button></p>
+<p><button class="button quiet" type="button" data-print hidden>${messages.print}</button></p>
+${email && emailForm(messages, email)}`,
+    live: null,
+    refreshSeconds: null,
   };
+}
+
+function proof({ messages, code, verify }: ReceiptContent, qrText: string): SafeHtml {
+  return html`<section class="proof"><p>${messages.code}</p><p class="code">${code}</p>
+<img class="receipt-qr" src="${qrPngDataUri(qrText)}" alt="${messages.qr}">
+<p><strong>${verify}</strong></p><p class="support">${messages.verifyAbout}</p></section>`;
 }
