@@ -202,6 +202,19 @@ export const SETTINGS = {
     .describe(
       'Ids of compromised receipt keys, separated by commas. All receipts that they signed are rejected.',
     ),
+  CAUDAL_SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe(
+      'SMTP server that sends receipts, with its credentials: `smtps://user:password@host:465` or `smtp://…` with STARTTLS. Production requires TLS. Not set: pages offer no e-mail.',
+    ),
+  CAUDAL_MAIL_FROM: z
+    .string()
+    .min(3)
+    .max(200)
+    .regex(/^[^\r\n]*@[^\r\n]*$/, 'an e-mail address, or `Name <address>`')
+    .optional()
+    .describe('Sender of e-mails: an address, or `Name <address>`. Required with CAUDAL_SMTP_URL.'),
   BREB_URL: url('Base URL of the Bre-B node.'),
   BREB_CLIENT_ID: z.string().min(1).describe('OAuth2 client id at the Bre-B node.'),
   BREB_CLIENT_SECRET: z.string().min(1).describe('OAuth2 client secret at the Bre-B node.'),
@@ -356,6 +369,8 @@ export function readConfig(role: Role, environment: RawSettings = process.env): 
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, raw));
   problems.push(...findMissingDatabaseUrls(role, raw), ...findWrongLogins(raw), ...findUnknownSettings(raw));
   if (parsed.success) problems.push(...findRevokedReceiptKey(parsed.data));
+  if ((raw['CAUDAL_SMTP_URL'] === undefined) !== (raw['CAUDAL_MAIL_FROM'] === undefined))
+    problems.push('CAUDAL_SMTP_URL and CAUDAL_MAIL_FROM must be set together');
   if (raw['CAUDAL_ENV'] === 'production') problems.push(...findProductionProblems(raw));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
   return toConfig(parsed.data);
@@ -521,6 +536,15 @@ function toConfig(settings: Settings) {
       retired: settings.CAUDAL_RECEIPT_KEYS_RETIRED ?? [],
       revokedIds: settings.CAUDAL_RECEIPT_KEYS_REVOKED ?? [],
     },
+    /** Null: the deployment sends no e-mail. */
+    mail:
+      settings.CAUDAL_SMTP_URL !== undefined && settings.CAUDAL_MAIL_FROM !== undefined
+        ? {
+            url: settings.CAUDAL_SMTP_URL,
+            from: settings.CAUDAL_MAIL_FROM,
+            requireTls: settings.CAUDAL_ENV === 'production',
+          }
+        : null,
     breb: {
       url: settings.BREB_URL,
       clientId: settings.BREB_CLIENT_ID,

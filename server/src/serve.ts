@@ -13,6 +13,7 @@ import { BankList } from './flows/payins/read-banks.ts';
 import { PaymentExpediter } from './flows/payment-links/expedite-payment.ts';
 import { ResolutionRefresher } from './flows/payouts/refresh-key-resolutions.system.ts';
 import { ReceiptFinder } from './flows/receipts/find-receipt.system.ts';
+import { ReceiptEmailSender } from './flows/receipts/send-receipt-emails.system.ts';
 import { issueToken } from './flows/shared/issue-token.system.ts';
 import { OPERATIONS } from './http/api/operations.ts';
 import { buildApp } from './http/app.ts';
@@ -30,6 +31,7 @@ import { Shops } from './organizations/shops.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
 import { Readiness } from './readiness.ts';
+import { Mailer } from './receipts/mailer.ts';
 import { createWorker, workerSchedules } from './workers/worker.ts';
 
 /** Timeout of the logins with which a readiness check finds out why the database is unavailable. */
@@ -102,12 +104,18 @@ function createWorkers(
   role: 'worker' | 'all',
   { deps, keys }: Composed,
   components: Components,
-  { database, workerPollMs }: Config,
+  { database, workerPollMs, mail }: Config,
 ) {
   const schedules = workerSchedules(deps, database.systemUrl, connectionBudget(role, database).schedules);
   const worker = createWorker(deps, {
     ...components,
     resolutionRefresher: new ResolutionRefresher(deps, keys),
+    receiptEmails: new ReceiptEmailSender({
+      deps,
+      keys,
+      shops: new Shops(deps.system, keys, monotonicMs),
+      mailer: mail && new Mailer(mail),
+    }),
     keys,
     workerPollMs,
   });
@@ -140,6 +148,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
       shops,
       logos: new Logos(deps.system),
       expediter: new PaymentExpediter(merchantDeps),
+      sendsEmail: config.mail !== null,
     },
     noticeEndpoints: noticeEndpoints(config),
     operator: config.operator,

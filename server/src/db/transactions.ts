@@ -44,6 +44,8 @@ export const TRANSACTIONS = [
   'roll subtotals',
   'refresh banks',
   'issue receipt',
+  'queue receipt email',
+  'send receipt emails',
   'manage organizations',
   'issue token',
   'rewrap keys',

@@ -9,6 +9,7 @@ export const WORK_KINDS = [
   'payout_polling',
   'acceptance_posting',
   'link_expiry',
+  'receipt_emails',
   'event_dispatch',
   'webhook_delivery',
   'breb_polling',

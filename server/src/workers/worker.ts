@@ -14,6 +14,7 @@ import { applyPayoutUpdates } from '../flows/payouts/apply-payout-updates.system
 import type { PayoutStatusPoller } from '../flows/payouts/poll-payout-status.system.ts';
 import type { ResolutionRefresher } from '../flows/payouts/refresh-key-resolutions.system.ts';
 import type { PayoutSender } from '../flows/payouts/send-payouts.system.ts';
+import type { ReceiptEmailSender } from '../flows/receipts/send-receipt-emails.system.ts';
 import { applyNotices } from '../flows/shared/apply-notices.system.ts';
 import type { WebhookDeliverer } from '../flows/webhooks/deliver-webhooks.system.ts';
 import { EventDispatcher } from '../flows/webhooks/dispatch-events.system.ts';
@@ -40,6 +41,7 @@ interface WorkerParts {
   readonly resolutionRefresher: ResolutionRefresher;
   readonly payoutPoller: PayoutStatusPoller;
   readonly deliverer: WebhookDeliverer;
+  readonly receiptEmails: ReceiptEmailSender;
   /** Poll interval while there is work; an idle worker polls less often. */
   readonly workerPollMs: number;
 }
@@ -130,6 +132,7 @@ function createRounds(
     payout_polling: pollPayouts(parts.payoutPoller),
     acceptance_posting: () => postAcceptances(deps),
     link_expiry: () => expireDueLinks(deps, keys),
+    receipt_emails: () => parts.receiptEmails.send(),
     event_dispatch: async () => {
       const events = await dispatcher.dispatch();
       // Not through the loop: the deliverer limits its own concurrency and needs no rest between leases.

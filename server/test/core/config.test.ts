@@ -342,6 +342,24 @@ describe('receipt keys', () => {
   });
 });
 
+describe('the settings of e-mail', () => {
+  const mail = {
+    CAUDAL_SMTP_URL: 'smtps://user:pw@mail.example.com',
+    CAUDAL_MAIL_FROM: 'Caudal <a@example.com>',
+  };
+
+  it('are optional, need each other, and require TLS in production', () => {
+    expect(readConfig('api', PRODUCTION).mail).toBeNull();
+    expect(readConfig('api', { ...PRODUCTION, ...mail }).mail).toMatchObject({ requireTls: true });
+    expect(configErrors({ ...PRODUCTION, CAUDAL_SMTP_URL: mail.CAUDAL_SMTP_URL })).toEqual([
+      'CAUDAL_SMTP_URL and CAUDAL_MAIL_FROM must be set together',
+    ]);
+    expect(
+      configErrors({ ...PRODUCTION, ...mail, CAUDAL_SMTP_URL: 'https://mail.example.com' }),
+    ).toHaveLength(1);
+  });
+});
+
 describe('the server process', () => {
   it('prints every configuration error and exits with 1, in every role', async () => {
     const settings = {

@@ -7,6 +7,7 @@ import { POLLS_DUE } from '../../payouts/payout-outcome.store.ts';
 import { SENDS_DUE } from '../../payouts/payout-send.store.ts';
 import { noticesDue, unverifiedDue } from '../../rail-notices/notice.store.ts';
 import type { Rail } from '../../rails/contract.ts';
+import { EMAILS_DUE } from '../../receipts/receipt-email.store.ts';
 import { EVENTS_DUE } from '../../webhooks/delivery.store.ts';
 import { QUEUES_DUE } from '../../webhooks/queue.store.ts';
 
@@ -22,6 +23,7 @@ export const DUE_PROBES: DueProbes = {
   payout_polling: `(${POLLS_DUE} or ${unverifiedDue('payout', 'BRE_B')})`,
   acceptance_posting: ACCEPTANCES_DUE,
   link_expiry: LINKS_DUE,
+  receipt_emails: EMAILS_DUE,
   event_dispatch: EVENTS_DUE,
   webhook_delivery: QUEUES_DUE,
   breb_polling: pollingDue('BRE_B'),

@@ -47,9 +47,10 @@ export async function issueReceipt(
     state: receiptState(payin),
     code: stored.code ?? (await storeCode(deps, payin)),
     description: stored.description,
-    legalName: null,
-    taxId: null,
-    amount: payin.confirmedAmount ?? payin.amount,
+    legalName: shop.organization.legalName,
+    taxId: shop.organization.taxId,
+    // The payin that completed a link is only its last part.
+    amount: stored.linkAmount ?? payin.confirmedAmount ?? payin.amount,
     paidAt: payin.resultAt ?? payin.updatedAt,
     trace: payin.source.rail === 'PSE' ? (payin.source.page?.cus ?? null) : payin.endToEndId,
   };
@@ -59,11 +60,16 @@ export async function issueReceipt(
 function readStored(
   { read }: ReceiptDeps,
   { organizationId, id, paymentLinkId }: Payin,
-): Promise<{ readonly code: string | null; readonly description: string | null }> {
+): Promise<{
+  readonly code: string | null;
+  readonly description: string | null;
+  readonly linkAmount: bigint | null;
+}> {
   return read.read(organizationId, async (tx) => {
     const code = await findReceiptCode(tx, organizationId, id);
     const [link] = paymentLinkId === null ? [] : await findLinks(tx, [{ organizationId, id: paymentLinkId }]);
-    return { code, description: link?.description ?? null };
+    const linkAmount = link?.payin_id === id ? link.amount_in_cents : null;
+    return { code, description: link?.description ?? null, linkAmount };
   });
 }
 

@@ -156,7 +156,7 @@ export class CheckoutForms {
 }
 
 /** Whether another site submitted the form. Old browsers omit the header; the secret URL protects those. */
-function isCrossSite(request: PageRequest): boolean {
+export function isCrossSite(request: PageRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
 }

@@ -28,7 +28,7 @@ import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookie
 import { authenticity } from './authenticity.ts';
 import type { OperatorIdentity } from './brand.ts';
 import { registerBrandImages } from './brand-images.ts';
-import { CheckoutForms, type FormPages } from './checkout-forms.ts';
+import { CheckoutForms, type FormPages, isCrossSite } from './checkout-forms.ts';
 import { compressPage } from './compress-page.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
@@ -60,6 +60,8 @@ export interface CheckoutParts {
   readonly expediter: PaymentExpediter;
   readonly watch: CheckoutWatch;
   readonly banks: BankList;
+  /** Whether the deployment can send receipts by e-mail. */
+  readonly sendsEmail: boolean;
   readonly operator: OperatorIdentity;
 }
 
@@ -137,9 +139,11 @@ class Checkout implements FormPages {
       deps: this.#parts.deps,
       shops: this.#parts.shops,
       prefix: this.#prefix,
+      sendsEmail: this.#parts.sendsEmail,
       messages: (request) => this.#messages(request),
       send: (...args) => this.#send(...args),
       notFound: (...args) => this.notFound(...args),
+      isCrossSite,
     };
   }
 
@@ -270,6 +274,7 @@ class Checkout implements FormPages {
       receiptUrl: ({ payin }: PagePayin) => this.#receiptUrl(state.shop, payin.id),
       qrNetwork: deps.qrNetwork,
       brebReceiverName: deps.brebReceiverName,
+      sendsEmail: this.#parts.sendsEmail,
     });
     const subject = state.link ?? state.attempt.payin;
     const isLive = LIVE_SCREENS.has(screen.kind);

@@ -3,6 +3,8 @@ import { html, type SafeHtml } from '../html.ts';
 import { bogotaTime, groupedKey } from './format.ts';
 import { CHECK } from './icons.ts';
 import { moneyNotes } from './money-notes.ts';
+import { emailForm } from './receipt-email-form.ts';
+import { receiptMessages } from './receipt-messages.ts';
 import { bankName, type RenderContext } from './render-context.ts';
 import { back } from './shop-contact.ts';
 
@@ -21,7 +23,8 @@ export function confirmedScreen(context: RenderContext, attempt: PagePayin): Saf
   const notes = moneyNotes(context);
   return html`${CHECK}<h1>${messages.confirmed.title}</h1>${notes}
 <p><a class="button quiet" href="${context.receiptUrl(attempt)}">${messages.confirmed.receipt}</a></p>
-${back(context, notes.length === 0)}${paymentFacts(context, attempt)}`;
+${back(context, notes.length === 0)}${context.sendsEmail && emailForm(receiptMessages(messages.language), { action: `${context.receiptUrl(attempt)}/email`, state: 'empty', typed: '' })}
+${paymentFacts(context, attempt)}`;
 }
 
 /** The link is paid, but not by this browser. */

@@ -10,7 +10,7 @@ export type PageRequest = FastifyRequest<{ Params: { token: string }; Querystrin
 
 /** Path of the page that contains the form: the form's own action path cannot be opened with GET. */
 export function pagePath(request: PageRequest): string {
-  return (request.url.split('?')[0] ?? '/').replace(/\/(?:begin|change|payer|language|live)$/, '');
+  return (request.url.split('?')[0] ?? '/').replace(/\/(?:begin|change|payer|language|live|email)$/, '');
 }
 
 /** The language that the payer switched to, now or earlier. */

@@ -28,7 +28,7 @@ export function receiptPage({ shop, amount, content, url, pdfUrl, email }: Recei
     main: html`${content.testMark !== null && html`<p class="test-mark">${content.testMark}</p>`}
 <p class="stamp${!content.paid && ' void'}">${content.stamp}</p><h1>${messages.title}</h1>
 ${content.note !== null && html`<p class="note">${content.note}</p>`}
-<dl>${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
+<dl class="facts">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>
 ${content.qrText !== null && proof(content, content.qrText)}
 <p><a class="button" href="${pdfUrl}" download>${messages.pdf}</a></p>
 <p><button class="button quiet" type="button" data-share-url="${url}" hidden>${messages.share}</button></p>

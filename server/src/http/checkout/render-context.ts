@@ -35,6 +35,8 @@ export interface RenderContext {
   readonly offeredRails: readonly Rail[];
   readonly excludedRails: readonly ExcludedRail[];
   readonly receiptUrl: (attempt: PagePayin) => string;
+  /** Whether receipts can be sent by e-mail. */
+  readonly sendsEmail: boolean;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
   /** Name of the account holder that bank apps show for our keys. */
   readonly brebReceiverName: string;

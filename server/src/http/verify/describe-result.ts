@@ -29,7 +29,8 @@ export function describeResult(
     const tone = ['busy', 'code_offline', 'invalid_code'].includes(verdict) ? 'wait' : 'bad';
     return { tone, title, lines: [about], rows: [] };
   }
-  const at = facts ? bogotaTime(facts.signedAt, messages.language) : '';
+  const locale = messages.language === 'es' ? 'es-CO' : 'en';
+  const at = facts ? bogotaTime(facts.signedAt, locale) : '';
   const { title, about } = messages.states[state];
   const isTest = facts?.environment === 'test';
   const tone =
@@ -44,7 +45,7 @@ export function describeResult(
           [labels.amount, `${moneyText(facts.amountInCents)} ${facts.currency}`],
           [labels.shop, facts.shop],
           ...(facts.taxId === null ? [] : [[labels.taxId, facts.taxId] as const]),
-          [labels.paidAt, bogotaTime(facts.paidAt, messages.language)],
+          [labels.paidAt, bogotaTime(facts.paidAt, locale)],
           [labels.reference, facts.reference],
           [labels.rail, facts.rail === 'PSE' ? 'PSE' : 'Bre-B'],
           ...(facts.trace === null ? [] : [[labels.trace, facts.trace] as const]),

@@ -57,7 +57,7 @@ ${Object.entries(MARKS).map(([tone, mark]) => html`<template id="mark-${tone}">$
 function resultBlock(result: CheckResult, messages: VerifyMessages): SafeHtml {
   const { tone, title, lines, rows } = describeResult(result, messages, { moneyText, bogotaTime });
   return html`${MARKS[tone]}<h2>${title}</h2>${lines.map((line) => html`<p>${line}</p>`)}
-${rows.length > 0 && html`<dl>${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`}`;
+${rows.length > 0 && html`<dl class="facts">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`}`;
 }
 
 /** JSON inside of a script element. Without `<`, no value can close the element. */

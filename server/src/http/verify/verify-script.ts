@@ -19,7 +19,7 @@ var text=describeResult(result,messages,{moneyText:moneyText,bogotaTime:bogotaTi
 out.replaceChildren(d.getElementById('mark-'+text.tone).content.cloneNode(true),element('h2',text.title));
 out.className='result '+text.tone;out.setAttribute('data-verdict',result.verdict);out.setAttribute('data-state',result.state);
 text.lines.forEach(function(line){out.append(element('p',line))});
-if(text.rows.length){var list=element('dl');text.rows.forEach(function(row){list.append(element('dt',row[0]),element('dd',row[1]))});out.append(list)}}
+if(text.rows.length){var list=element('dl','','facts');text.rows.forEach(function(row){list.append(element('dt',row[0]),element('dd',row[1]))});out.append(list)}}
 function note(text){out.replaceChildren(element('p',text));out.className='result';out.removeAttribute('data-verdict');out.removeAttribute('data-state')}
 function verify(receipt){
 var key=published.keys.filter(function(k){return k.kid===receipt.facts.keyId})[0];

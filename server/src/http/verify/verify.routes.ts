@@ -27,7 +27,7 @@ export function registerVerify(app: FastifyInstance, { deps, finder, operator }:
   const lookUp = async (request: FastifyRequest, typed: string): Promise<Lookup> => {
     const code = parseReceiptCode(typed);
     if (code === null) return { status: 400, verdict: 'invalid_code', state: 'unknown', receipt: null };
-    if (!limit.take(clientNetwork(request.ip)))
+    if (limit.take(clientNetwork(request.ip)) !== null)
       return { status: 429, verdict: 'busy', state: 'unknown', receipt: null };
     const found = await finder.find(code);
     if (!found) return { status: 404, verdict: 'unknown_code', state: 'unknown', receipt: null };
