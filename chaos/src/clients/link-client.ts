@@ -44,6 +44,7 @@ interface Reply {
   readonly code: string | null;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly text: string;
 }
 
 interface Call {
@@ -138,6 +139,20 @@ export class LinkClient {
     if (pseUrl !== null) await this.#form(`${getPath(pseUrl)}/payer`, DETAILS, api);
   }
 
+  /** Opens the receipt of a paid link as soon as it exists, and asks for it by e-mail. */
+  async mailReceipt({ path }: MerchantLink, api?: string): Promise<void> {
+    const until = performance.now() + RETRY_FOR_MS;
+    let receiptPath: string | undefined;
+    while (receiptPath === undefined) {
+      const { text } = await this.#sendUntilAnswered({ method: 'GET', path, headers: {} }, [200]);
+      receiptPath = /href="([^"]*\/r\/[^"]*)"/.exec(text)?.[1];
+      if (performance.now() > until) throw new Error(`${path} shows no receipt`);
+      await sleep(150);
+    }
+    await this.#sendUntilAnswered({ method: 'GET', path: receiptPath, headers: {} }, [200], api);
+    await this.#form(`${receiptPath}/email`, { email: CUSTOMER.email }, api);
+  }
+
   #merchant(
     { apiKey }: Organization,
     path: string,
@@ -207,7 +222,7 @@ export class LinkClient {
       const json = (response.headers.get('content-type') ?? '').includes('json');
       const answer = json ? (JSON.parse(text) as Record<string, unknown>) : {};
       const code = typeof answer['code'] === 'string' ? answer['code'] : null;
-      return { status: response.status, code, headers: response.headers, body: answer };
+      return { status: response.status, code, headers: response.headers, body: answer, text };
     } catch {
       return null;
     }

@@ -57,6 +57,14 @@ export class LinkTriggers {
     await this.#client.enterDetails(this.#trial.stack.organization, answer.payin.id, api);
   }
 
+  /** Pays a link, opens its receipt and asks for it by e-mail. */
+  async mailReceipt(api: string | undefined): Promise<void> {
+    const link = await this.createOne();
+    await this.#client.start(link, 'BRE_B');
+    await this.#pay(link);
+    await this.#client.mailReceipt(link, api);
+  }
+
   async changeOne(api: string): Promise<void> {
     const link = await this.createOne();
     await this.#client.start(link, 'BRE_B');

@@ -53,6 +53,9 @@ export const EXECUTORS: Readonly<Record<string, Executor>> = {
   'resolve anomaly': 'resolve',
   'accept anomaly': 'api',
   'post acceptances': 'worker',
+  'issue receipt': 'api',
+  'queue receipt email': 'api',
+  'send receipt emails': 'worker',
   'pause rail': 'pause',
   'roll subtotals': 'subtotals',
   'refresh banks': 'bank-list',
@@ -93,6 +96,7 @@ export type Trigger =
   | 'method_change'
   | 'link_close'
   | 'link_expiry'
+  | 'receipt'
   | 'acceptance';
 
 const TRIGGERS: Readonly<Record<string, Trigger>> = {
@@ -115,6 +119,9 @@ const TRIGGERS: Readonly<Record<string, Trigger>> = {
   'expedite payment': 'method_change',
   'close link': 'link_close',
   'expire links': 'link_expiry',
+  'issue receipt': 'receipt',
+  'queue receipt email': 'receipt',
+  'send receipt emails': 'receipt',
   'accept anomaly': 'acceptance',
   'post acceptances': 'acceptance',
 };

@@ -108,6 +108,7 @@ function createTriggers(trial: Trial, payouts: PayoutTriggers, webhooks: Webhook
     method_change: (api) => links.changeOne(api),
     link_close: (api) => links.closeOne(api),
     link_expiry: () => links.expireLinks(),
+    receipt: (api) => links.mailReceipt(api === '' ? undefined : api),
     // A worker posts what an API process recorded; it has no address of its own.
     acceptance: (url) => acceptOne(trial, url === '' ? (stack.apis[0]?.url ?? '') : url),
   };

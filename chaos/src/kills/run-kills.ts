@@ -20,6 +20,9 @@ const UNREACHED_TRANSACTIONS: ReadonlySet<string> = new Set([
   'attach payer',
   'expedite payment',
   'close link',
+  'issue receipt',
+  'queue receipt email',
+  'send receipt emails',
 ]);
 
 const CHECK_EVERY = 25;

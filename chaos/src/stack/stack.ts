@@ -89,6 +89,9 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
       CAUDAL_WORKER_POLL_MS: '20',
       // The load sends each payer from its own address.
       CAUDAL_TRUSTED_PROXIES: '127.0.0.1',
+      // No server listens there: receipts by e-mail are queued and retried.
+      CAUDAL_SMTP_URL: 'smtp://127.0.0.1:1',
+      CAUDAL_MAIL_FROM: 'recibos@caudal.example',
       ...options.settings,
     };
     const commandWith: Stack['commandWith'] = (more, ...args) =>
