@@ -1,3 +1,4 @@
+import { AxeBuilder } from '@axe-core/playwright';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signingKeyFromSeed } from '../server/src/kit/ed25519.ts';
@@ -103,6 +104,16 @@ describe('/verificar accepts', () => {
     ])
       expect(shown).toContain(fact);
     await screen(page, 'verify-authentic');
+  });
+
+  it('a real receipt on a page without axe violations, in both color schemes', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await stage.payer({ colorScheme });
+      await page.goto(qr);
+      await online(page);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    }
   });
 
   it('a real receipt by its typed code and by its pasted address, in English too', async () => {

@@ -189,16 +189,17 @@ export const SETTINGS = {
   CAUDAL_RECEIPT_KEYS_RETIRED: z
     .string()
     .default('')
-    .transform((value) => parseRetiredKeys(value))
-    .refine((keys) => keys !== null, 'entries are PUBLIC_KEY@YYYY-MM-DD, separated by commas')
+    .refine(
+      (value) => parseRetiredKeys(value) !== null,
+      'entries are PUBLIC_KEY@YYYY-MM-DD, separated by commas',
+    )
     .describe(
       'Public keys that signed receipts before the current one, each with the last day on which it signed: `PUBLIC_KEY@YYYY-MM-DD`, separated by commas. Receipts that they signed stay valid.',
     ),
   CAUDAL_RECEIPT_KEYS_REVOKED: z
     .string()
     .default('')
-    .transform((value) => parseKeyIds(value))
-    .refine((ids) => ids !== null, 'key ids of 8 characters, separated by commas')
+    .refine((value) => parseKeyIds(value) !== null, 'key ids of 8 characters, separated by commas')
     .describe(
       'Ids of compromised receipt keys, separated by commas. All receipts that they signed are rejected.',
     ),
@@ -392,7 +393,7 @@ function findMissingDatabaseUrls(role: Role, raw: RawSettings): string[] {
 /** New receipts would be rejected by everyone who verifies them. */
 function findRevokedReceiptKey(settings: Settings): string[] {
   const id = receiptKeyId(receiptKey(settings.CAUDAL_RECEIPT_KEY).publicKey);
-  return settings.CAUDAL_RECEIPT_KEYS_REVOKED?.includes(id)
+  return parseKeyIds(settings.CAUDAL_RECEIPT_KEYS_REVOKED)?.includes(id)
     ? [
         `CAUDAL_RECEIPT_KEYS_REVOKED contains ${id}, the id of CAUDAL_RECEIPT_KEY: set a new CAUDAL_RECEIPT_KEY`,
       ]
@@ -533,8 +534,8 @@ function toConfig(settings: Settings) {
     tokenKey: keyFromSecret(settings.CAUDAL_TOKEN_KEY),
     receiptKeys: {
       current: receiptKey(settings.CAUDAL_RECEIPT_KEY),
-      retired: settings.CAUDAL_RECEIPT_KEYS_RETIRED ?? [],
-      revokedIds: settings.CAUDAL_RECEIPT_KEYS_REVOKED ?? [],
+      retired: parseRetiredKeys(settings.CAUDAL_RECEIPT_KEYS_RETIRED) ?? [],
+      revokedIds: parseKeyIds(settings.CAUDAL_RECEIPT_KEYS_REVOKED) ?? [],
     },
     /** Null: the deployment sends no e-mail. */
     mail:

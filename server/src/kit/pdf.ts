@@ -81,12 +81,12 @@ const WINDOWS_1252: Readonly<Record<string, string>> = {
 };
 
 function encodeText(text: string): string {
-  return [...text]
-    .map((character) => {
-      const code = character.codePointAt(0) ?? 0;
-      if ('()\\'.includes(character)) return `\\${character}`;
-      if (code >= 0x20 && code <= 0xff && (code < 0x7f || code >= 0xa0)) return character;
-      return WINDOWS_1252[character] ?? '?';
-    })
-    .join('');
+  let encoded = '';
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    const isLatin1 = code >= 0x20 && code <= 0xff && (code < 0x7f || code >= 0xa0);
+    if ('()\\'.includes(character)) encoded += `\\${character}`;
+    else encoded += isLatin1 ? character : (WINDOWS_1252[character] ?? '?');
+  }
+  return encoded;
 }

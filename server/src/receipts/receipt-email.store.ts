@@ -1,7 +1,7 @@
 import { queryRecords, queryRow } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
-/** E-mails per receipt and day: more than a payer needs, too few to disturb somebody else. */
+/** E-mails per receipt and day: more than a payer needs, too few to spam an address. */
 const MAX_PER_DAY = 3;
 
 const QUEUE = statement(

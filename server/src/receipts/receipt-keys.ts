@@ -17,7 +17,7 @@ export interface RetiredKey {
 }
 
 /** A public key as published: a JSON Web Key (RFC 8037) with its status. */
-export interface PublishedKey {
+interface PublishedKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly alg: 'EdDSA';

@@ -2,7 +2,7 @@ import { generate } from 'lean-qr';
 import { describe, expect, it } from 'vitest';
 import { decodeBase32, encodeBase32 } from '../../src/receipts/base32.ts';
 import { formatReceiptCode, newReceiptCode, parseReceiptCode } from '../../src/receipts/receipt-code.ts';
-import { decodeReceipt, type ReceiptFacts } from '../../src/receipts/receipt-facts.ts';
+import type { ReceiptFacts } from '../../src/receipts/receipt-facts.ts';
 import { ReceiptKeys, receiptKeyId } from '../../src/receipts/receipt-keys.ts';
 import { FACTS, newKey, receiptKeys } from './receipt-fixture.ts';
 
@@ -102,20 +102,12 @@ describe('a receipt code', () => {
 
   it('with one wrong character is rejected', () => {
     const code = newReceiptCode();
+    const accepted: string[] = [];
     for (let at = 0; at < code.length; at += 1)
-      for (const wrong of '0123456789ABCDEFGHJKMNPQRSTVWXYZ')
-        if (wrong !== code[at])
-          expect(parseReceiptCode(code.slice(0, at) + wrong + code.slice(at + 1))).toBeNull();
-  });
-});
-
-describe('decodeReceipt', () => {
-  it('runs from its source text, as on the page of /verificar', () => {
-    const run = new Function(`return [${decodeBase32.toString()}, ${decodeReceipt.toString()}]`) as () => [
-      typeof decodeBase32,
-      typeof decodeReceipt,
-    ];
-    const [base32, decode] = run();
-    expect(decode(receiptKeys().sign(FACTS), base32)?.facts.shop).toBe(FACTS.shop);
+      for (const character of '0123456789ABCDEFGHJKMNPQRSTVWXYZ') {
+        const typed = code.slice(0, at) + character + code.slice(at + 1);
+        if (typed !== code && parseReceiptCode(typed) !== null) accepted.push(typed);
+      }
+    expect(accepted).toEqual([]);
   });
 });

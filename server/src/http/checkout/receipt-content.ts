@@ -6,7 +6,7 @@ import { formatMessage } from './messages.ts';
 import { type ReceiptMessages, receiptMessages } from './receipt-messages.ts';
 import { bankName } from './render-context.ts';
 
-export type ReceiptRow = readonly [label: string, value: string];
+type ReceiptRow = readonly [label: string, value: string];
 
 /** What a receipt says, the same on the page and in the PDF file. It contains no data of the payer. */
 export interface ReceiptContent {
