@@ -32,14 +32,10 @@ it.each([
 
     const next = await startServer('worker', stack.settings);
     try {
-      await until(
-        'it is settled',
-        async () => {
-          await payouts.command('schedules', 'run', 'settlement');
-          return (await driver.get(payin.id)).settlementStatus === 'SETTLED';
-        },
-        60_000,
-      );
+      // Once the lease of the killed worker has expired, after twenty seconds of real time.
+      await until('it is verified', () => isVerified(payin.id), 60_000);
+      await payouts.command('schedules', 'run', 'settlement');
+      expect(await driver.get(payin.id)).toMatchObject({ settlementStatus: 'SETTLED' });
       expect(await driver.anomalies(payin.id)).toEqual([]);
       expect(await driver.transfers(payin.id)).toHaveLength(1);
     } finally {
@@ -47,6 +43,14 @@ it.each([
     }
   },
 );
+
+async function isVerified(id: string): Promise<boolean> {
+  const [row] = await driver.query<{ verified: boolean }>(
+    'select payment_verified_at is not null as verified from caudal.payins where id = $1',
+    [id],
+  );
+  return row?.verified ?? false;
+}
 
 async function createPaidBreb() {
   const created = await driver.breb();
