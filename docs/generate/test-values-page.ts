@@ -25,6 +25,8 @@ const DOCUMENT_RESULTS: Readonly<Record<string, string>> = {
   '1000000019':
     '`CONFIRMED`, because the server polls the rail: on Bre-B within one minute, on PSE after seven',
   '1000000021': '`DECLINED`: `RAIL_REJECTED` on Bre-B, `BANK_UNAVAILABLE` on PSE',
+  '1000000023': 'PSE: `PROCESSING`, then `CANCELED`, `PAYER_ABANDONED`. Bre-B: `CANCELED` when it expires',
+  '1000000025': '`CONFIRMED`',
 };
 
 const KEY_RESULTS: Readonly<Record<string, readonly [lookup: string, payout: string]>> = {

@@ -60,6 +60,7 @@ export type JournalEntry = { readonly at: string } & (
       readonly amount: string;
       readonly anyway: boolean;
     }
+  | { readonly kind: 'breb.late-payer'; readonly key: string; readonly amount: string }
   | {
       readonly kind: 'breb.ended';
       readonly key: string;
@@ -78,6 +79,7 @@ export type JournalEntry = { readonly at: string } & (
     }
   | { readonly kind: 'pse.query'; readonly results: readonly (readonly [reference: string, state: string])[] }
   | { readonly kind: 'pse.opened'; readonly reference: string }
+  | { readonly kind: 'pse.left'; readonly reference: string; readonly approvesAt: string }
   | {
       readonly kind: 'pse.ended';
       readonly reference: string;

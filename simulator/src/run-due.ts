@@ -6,13 +6,14 @@ import type { Deps } from './deps.ts';
 import { findMagic, type MagicDocument } from './magic-documents.ts';
 import type { NoticeMode } from './notices/announce.ts';
 import { endTransaction } from './pse/end-transaction.ts';
+import { leaveTransaction, UNFINISHED_REASONS } from './pse/leave-transaction.ts';
 import { type Due, takeDue } from './schedule.ts';
 import { fromCents, toCents } from './wire.ts';
 
 /** Limits the work of one tick: a clock shift may make a million actions due at the same time. */
 const MAX_PER_TICK = 1000;
 
-const PSE_REASONS = { rejected: '11', canceled: '1', unopened: '14', unfinished: '15' } as const;
+const PSE_REASONS = { rejected: '11', canceled: '1' } as const;
 
 export function runDue(deps: Deps): void {
   const { schedule, clock } = deps.state;
@@ -25,12 +26,16 @@ async function perform(deps: Deps, due: Due): Promise<unknown> {
   switch (due.act) {
     case 'pay-key':
       return payMagicKey(deps, due.key, due.nth);
+    case 'pay-late':
+      return payLatePayer(deps, due.key);
     case 'end-key':
       return endMagicKey(deps, due.key);
     case 'settle-order':
       return settleOrder(deps, due.endToEndId);
     case 'end-transaction':
       return endMagicTransaction(deps, due.reference);
+    case 'approve-left':
+      return approveLeft(deps, due.reference);
     case 'fail-unopened':
       return failTransaction(deps, due.reference, 'unopened');
     case 'fail-unfinished':
@@ -54,6 +59,12 @@ async function payMagicKey(deps: Deps, key: string, nth: number): Promise<void> 
   await payKey(deps, command, magic.silent === true ? 'silent' : 'once');
 }
 
+/** The stored payment removes the late payer, so a second action for the same key does nothing. */
+async function payLatePayer(deps: Deps, key: string): Promise<void> {
+  const amount = deps.state.keys.latePayers.get(key);
+  if (amount !== undefined) await payKey(deps, { key, amount, anyway: true });
+}
+
 function toPaidAmount({ share }: MagicDocument, amount: string): string {
   const cents = toCents(amount);
   if (share === 'double') return fromCents(2n * cents);
@@ -71,6 +82,7 @@ async function endMagicTransaction(deps: Deps, reference: string): Promise<void>
   const found = deps.state.transactions.byReference.get(reference);
   const magic = findMagic(found?.payer);
   if (found === undefined || magic === null || magic.ends === 'refused') return;
+  if (magic.ends === 'left') return leaveTransaction(deps, found);
   if (magic.ends === 'paid') {
     await endTransaction(deps, found, { state: 'OK', anyway: false }, toNoticeMode(magic));
     return;
@@ -87,6 +99,11 @@ function toNoticeMode({ silent, twice }: MagicDocument): NoticeMode {
   return twice === true ? 'twice' : 'once';
 }
 
+async function approveLeft(deps: Deps, reference: string): Promise<void> {
+  const found = deps.state.transactions.byReference.get(reference);
+  if (found !== undefined) await endTransaction(deps, found, { state: 'OK', anyway: false });
+}
+
 async function failTransaction(
   deps: Deps,
   reference: string,
@@ -94,5 +111,5 @@ async function failTransaction(
 ): Promise<void> {
   const found = deps.state.transactions.byReference.get(reference);
   if (found === undefined || (timeout === 'unopened' && found.openedAt !== null)) return;
-  await endTransaction(deps, found, { state: 'FAILED', reason: PSE_REASONS[timeout], anyway: false });
+  await endTransaction(deps, found, { state: 'FAILED', reason: UNFINISHED_REASONS[timeout], anyway: false });
 }

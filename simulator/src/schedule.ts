@@ -7,9 +7,11 @@ import { Heap } from './heap.ts';
  */
 export type Due = { readonly dueMs: number } & (
   | { readonly act: 'pay-key'; readonly key: string; readonly nth: number }
+  | { readonly act: 'pay-late'; readonly key: string }
   | { readonly act: 'end-key'; readonly key: string }
   | { readonly act: 'settle-order'; readonly endToEndId: string }
   | { readonly act: 'end-transaction'; readonly reference: string }
+  | { readonly act: 'approve-left'; readonly reference: string }
   | { readonly act: 'fail-unopened'; readonly reference: string }
   | { readonly act: 'fail-unfinished'; readonly reference: string }
 );

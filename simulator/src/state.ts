@@ -4,6 +4,7 @@ import {
   type KeyStore,
   storeClosing,
   storeEnd,
+  storeLatePayer,
   storePayment,
   storeRegistration,
 } from './breb/key.store.ts';
@@ -37,6 +38,7 @@ import {
 import {
   emptyTransactionStore,
   storeDecision,
+  storeLaterApproval,
   storeOpening,
   storeTransaction,
   type Transaction,
@@ -91,7 +93,12 @@ export function replayEntry(state: State, entry: JournalEntry): void {
       break;
     }
     case 'breb.ended':
-      if (!entry.contradicts) storeEnd(state.keys, entry.key, { outcome: entry.outcome, code: entry.code });
+      if (!entry.contradicts) {
+        storeEnd(state.keys, entry.key, { outcome: entry.outcome, code: entry.code }, entry.at);
+      }
+      break;
+    case 'breb.late-payer':
+      storeLatePayer(state.keys, entry.key, entry.amount);
       break;
     case 'breb.resolve':
       if (entry.resolutionId !== null && entry.holder) {
@@ -114,13 +121,17 @@ export function replayEntry(state: State, entry: JournalEntry): void {
       }
       break;
     case 'pse.create':
-      // Journals of the first simulator version have no `openedAt`.
+      // Journals of earlier simulator versions lack these fields.
       if (entry.created !== null) {
-        storeTransaction(state.transactions, { ...entry.created, openedAt: entry.created.openedAt ?? null });
+        const { openedAt = null, approvesAt = null, merchantName = null } = entry.created;
+        storeTransaction(state.transactions, { ...entry.created, openedAt, approvesAt, merchantName });
       }
       break;
     case 'pse.opened':
       storeOpening(state.transactions, getTransaction(state, entry.reference), entry.at);
+      break;
+    case 'pse.left':
+      storeLaterApproval(state.transactions, getTransaction(state, entry.reference), entry.approvesAt);
       break;
     case 'pse.ended':
       storeDecision(state.transactions, getTransaction(state, entry.reference), entry);

@@ -163,6 +163,36 @@ test('PSE: document 1000000007 approves one minute after the expiry, even if the
   await untilState('ref-late', 'OK');
 });
 
+test('document 1000000023 opens the bank page and decides nothing: PSE ends it by timeout, and nobody pays the key', async () => {
+  const key = await keyWith('1000000023');
+  await create(orderWithDocument('ref-left', '1000000023'));
+  await pass(3000);
+  await eventually(
+    async () => (await getTransaction(simulator, 'ref-left')).openedAt !== null,
+    () => 'the bank page was opened',
+  );
+  // Past the ten minutes after which PSE ends a transaction whose bank page was never opened.
+  await pass(11 * 60_000);
+  expect(await getTransaction(simulator, 'ref-left')).toMatchObject({ state: 'PENDING' });
+  await pass(15 * 60_000);
+  expect(await untilState('ref-left', 'FAILED')).toMatchObject({ reason: '15' });
+  expect(await getKey(simulator, key)).toMatchObject({ status: 'REGISTERED', payments: [] });
+});
+
+test('document 1000000025 pays after a minute on both rails', async () => {
+  const key = await keyWith('1000000025');
+  await create(orderWithDocument('ref-minute', '1000000025'));
+  const sooner = await keyWith('1000000001');
+  await pass(55_000);
+  // Actions run in order: once this key is paid, the others would have been paid too.
+  await untilPaid(sooner, 1);
+  expect(await getTransaction(simulator, 'ref-minute')).toMatchObject({ state: 'PENDING' });
+  expect((await getKey(simulator, key)).payments).toEqual([]);
+  await pass(5000);
+  expect(await untilPaid(key, 1)).toEqual(['49800.00']);
+  await untilState('ref-minute', 'OK');
+});
+
 test('document 1000000019 pays on both rails and sends no notice', async () => {
   const key = await keyWith('1000000019');
   await create(orderWithDocument('ref-silent', '1000000019'));
@@ -203,7 +233,7 @@ test('document 1000000017 answers the first call four seconds late in real time 
   await untilState('ref-slow', 'OK');
 });
 
-test('MAGIC_DOCUMENTS contains every odd document from 1000000001 to 1000000021 once', () => {
+test('MAGIC_DOCUMENTS contains every odd document from 1000000001 to 1000000025 once', () => {
   const documents = MAGIC_DOCUMENTS.map(({ document }) => document);
-  expect(documents).toEqual(Array.from({ length: 11 }, (_, index) => String(1_000_000_001 + 2 * index)));
+  expect(documents).toEqual(Array.from({ length: 13 }, (_, index) => String(1_000_000_001 + 2 * index)));
 });

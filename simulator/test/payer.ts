@@ -12,11 +12,20 @@ export async function pay(simulator: SimulatorAddress, ...payments: object[]): P
   return (body as { results: Paid[] }).results;
 }
 
+export const payLate = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
+  call(simulator, 'POST', '/control/keys/pay-late', { body });
+
 export const endKey = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
   call(simulator, 'POST', '/control/keys/end', { body });
 
 export const endTransaction = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
   call(simulator, 'POST', '/control/transactions/end', { body });
+
+export const leaveTransaction = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
+  call(simulator, 'POST', '/control/transactions/leave', { body });
+
+export const abandonTransaction = (simulator: SimulatorAddress, reference: string): Promise<Reply> =>
+  call(simulator, 'POST', '/control/transactions/abandon', { body: { reference } });
 
 export const shiftTime = (simulator: SimulatorAddress, shiftMs: number): Promise<Reply> =>
   call(simulator, 'POST', '/control/time', { body: { shiftMs } });
@@ -63,6 +72,8 @@ export const getTransaction = async (simulator: SimulatorAddress, reference: str
     readonly state: string;
     readonly reason: string | null;
     readonly bankUrl: string;
+    readonly openedAt: string | null;
+    readonly approvesAt: string | null;
   };
 
 export type JournalLine = Readonly<Record<string, unknown>> & { readonly kind: string };

@@ -26,7 +26,7 @@ export async function endKey(
   if (contradicts && !anyway) return false;
   const at = nowIso(clock);
   const code = requestedCode ?? (outcome === 'REJECTED' ? DEFAULT_REJECTION : null);
-  if (!contradicts) storeEnd(keys, key, { outcome, code });
+  if (!contradicts) storeEnd(keys, key, { outcome, code }, at);
   const notice = {
     noticeId: randomUUID(),
     type: outcome,

@@ -1,5 +1,5 @@
 import { addExecution, type Executions } from '../executions.ts';
-import { findMagic, MAGIC_AFTER_MS, SECOND_PAYMENT_AFTER_MS } from '../magic-documents.ts';
+import { findMagic, MAGIC_AFTER_MS, magicDelayMs, SECOND_PAYMENT_AFTER_MS } from '../magic-documents.ts';
 import { appendRecent } from '../recent-items.ts';
 import type { Schedule } from '../schedule.ts';
 
@@ -55,6 +55,8 @@ export type KeyStore = {
   readonly recent: string[];
   readonly schedule: Schedule;
   readonly executions: Executions;
+  /** Amounts of payers who pay after the key is closed, by key. */
+  readonly latePayers: Map<string, string>;
   open: number;
   closed: number;
   ended: number;
@@ -66,7 +68,7 @@ const NO_PAYMENTS: readonly KeyPayment[] = [];
 
 export function emptyKeyStore(schedule: Schedule, executions: Executions): KeyStore {
   const counters = { open: 0, closed: 0, ended: 0, tombstones: 0 };
-  return { byKey: new Map(), recent: [], schedule, executions, ...counters };
+  return { byKey: new Map(), recent: [], schedule, executions, latePayers: new Map(), ...counters };
 }
 
 /** The first registration wins: a repeat changes nothing, even with other values. */
@@ -79,16 +81,17 @@ export function storeRegistration(store: KeyStore, row: RegistrationRow, at: str
   store.byKey.set(key, { registration, closedAt: null, ended: null, payments });
   store.open += 1;
   appendRecent(store.recent, key);
-  scheduleMagic(store, key, payer, Date.parse(at) + MAGIC_AFTER_MS);
+  scheduleMagic(store, key, payer, Date.parse(at));
 }
 
 function isTaken({ registration, closedAt, ended }: KeyRecord): boolean {
   return registration !== null || closedAt !== null || ended !== null;
 }
 
-function scheduleMagic({ schedule }: KeyStore, key: string, payer: Payer | null, dueMs: number): void {
+function scheduleMagic({ schedule }: KeyStore, key: string, payer: Payer | null, registeredMs: number): void {
   const magic = findMagic(payer);
-  if (magic === null || magic.late === true) return;
+  if (magic === null || magic.late === true || magic.ends === 'left') return;
+  const dueMs = registeredMs + magicDelayMs(magic);
   if (magic.ends !== 'paid') {
     schedule.push({ dueMs, act: 'end-key', key });
     return;
@@ -104,6 +107,7 @@ export function storeClosing(store: KeyStore, key: string, at: string): KeyRecor
   const record = getOrCreate(store, key);
   if (record.closedAt !== null) return record;
   record.closedAt = at;
+  scheduleLatePayer(store, key, at);
   if (record.ended !== null) return record;
   store.closed += 1;
   if (record.registration === null) {
@@ -122,14 +126,25 @@ export function storeClosing(store: KeyStore, key: string, at: string): KeyRecor
 export function storePayment(store: KeyStore, key: string, payment: KeyPayment): void {
   const record = getOrCreate(store, key);
   record.payments = [...record.payments, payment];
+  if (record.closedAt !== null || record.ended !== null) store.latePayers.delete(key);
   const { executionId, amount, at } = payment;
   addExecution(store.executions, { rail: 'BRE_B', reference: key, executionId, amount, at });
 }
 
-export function storeEnd(store: KeyStore, key: string, end: KeyEnd): void {
+export function storeEnd(store: KeyStore, key: string, end: KeyEnd, at: string): void {
   getOrCreate(store, key).ended = end;
+  scheduleLatePayer(store, key, at);
   store.open -= 1;
   store.ended += 1;
+}
+
+/** The key must be open. */
+export function storeLatePayer({ latePayers }: KeyStore, key: string, amount: string): void {
+  latePayers.set(key, amount);
+}
+
+function scheduleLatePayer({ schedule, latePayers }: KeyStore, key: string, at: string): void {
+  if (latePayers.has(key)) schedule.push({ dueMs: Date.parse(at) + MAGIC_AFTER_MS, act: 'pay-late', key });
 }
 
 function getOrCreate({ byKey }: KeyStore, key: string): KeyRecord {

@@ -14,7 +14,7 @@ type PayKeyCommand = {
   readonly anyway: boolean;
 };
 
-type PayResult =
+export type PayResult =
   | { readonly key: string; readonly executionId: string; readonly endToEndId: string }
   | { readonly key: string; readonly code: '0004' | 'AMOUNT_REQUIRED' };
 

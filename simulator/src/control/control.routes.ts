@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { bankVisitRoutes } from './bank-visit.route.ts';
 import { directoryRoutes } from './directory.route.ts';
 import { faultRoutes } from './faults.route.ts';
 import { inspectRoutes } from './inspect.route.ts';
+import { keyPayerRoutes } from './key-payer.route.ts';
 import { noticeRoutes } from './notices.route.ts';
 import { orderRoutes } from './orders.route.ts';
-import { payerRoutes } from './payer.route.ts';
 import { timeRoutes } from './time.route.ts';
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
@@ -21,7 +22,8 @@ export function controlRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
     });
     faultRoutes(scope, deps);
     timeRoutes(scope, deps);
-    payerRoutes(scope, deps);
+    keyPayerRoutes(scope, deps);
+    bankVisitRoutes(scope, deps);
     directoryRoutes(scope, deps);
     orderRoutes(scope, deps);
     noticeRoutes(scope, deps);

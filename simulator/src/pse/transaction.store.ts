@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { addExecution, type Executions } from '../executions.ts';
-import { findMagic, LATE_APPROVAL_MS, MAGIC_AFTER_MS } from '../magic-documents.ts';
+import { findMagic, LATE_APPROVAL_MS, magicDelayMs } from '../magic-documents.ts';
 import { appendRecent } from '../recent-items.ts';
 import type { Schedule } from '../schedule.ts';
 
@@ -30,6 +30,8 @@ export type Transaction = {
   readonly personType: 0 | 1;
   readonly returnUrl: string;
   readonly description: string;
+  /** Null when the order names no merchant. */
+  readonly merchantName: string | null;
   readonly amount: string;
   readonly currency: 'COP';
   readonly expiresAt: string | null;
@@ -43,6 +45,8 @@ export type Transaction = {
   readonly createdAt: string;
   /** When the bank page was first opened. */
   openedAt: string | null;
+  /** When the bank approves, although the payer has left its page. */
+  approvesAt: string | null;
   state: 'PENDING' | DecidedState;
   reason: string | null;
 };
@@ -87,6 +91,16 @@ export function storeOpening(store: TransactionStore, transaction: Transaction, 
   if (!isLate(transaction)) store.schedule.push({ dueMs, act: 'fail-unfinished', reference });
 }
 
+export function storeLaterApproval(
+  store: TransactionStore,
+  transaction: Transaction,
+  approvesAt: string,
+): void {
+  transaction.approvesAt = approvesAt;
+  const { reference } = transaction;
+  store.schedule.push({ dueMs: Date.parse(approvesAt), act: 'approve-left', reference });
+}
+
 /** A transaction is paid once: after an approval, later decisions change nothing and move no money. */
 export function storeDecision(
   store: TransactionStore,
@@ -104,7 +118,7 @@ export function storeDecision(
 function magicDueMs({ payer, createdAt, expiresAt }: Transaction): number | null {
   const magic = findMagic(payer);
   if (magic === null) return null;
-  if (magic.late !== true) return Date.parse(createdAt) + MAGIC_AFTER_MS;
+  if (magic.late !== true) return Date.parse(createdAt) + magicDelayMs(magic);
   return Date.parse(expiresAt ?? createdAt) + LATE_APPROVAL_MS;
 }
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type EndKeyCommand, endKey } from '../breb/end-key.ts';
 import { readKeyState } from '../breb/key-status.ts';
 import { payKey } from '../breb/pay-key.ts';
+import { payLate } from '../breb/pay-late.ts';
 import type { Deps } from '../deps.ts';
-import { endTransaction } from '../pse/end-transaction.ts';
 import { readBody } from '../request-body.ts';
 import { paidAmount } from '../wire.ts';
 
@@ -17,11 +17,15 @@ const payBody = z.strictObject({
         key: z.string().min(1).max(100),
         amount: paidAmount.optional(),
         anyway: z.boolean().default(false),
+        /** Number of payments: two for a payer who pays twice. */
+        times: z.int().min(1).max(10).default(1),
       }),
     )
     .min(1)
     .max(MAX_PAYMENTS),
 });
+
+const payLateBody = z.strictObject({ key: z.string().min(1).max(100), amount: paidAmount.optional() });
 
 const endKeyBody = z.strictObject({
   key: z.string().min(1).max(100),
@@ -30,19 +34,17 @@ const endKeyBody = z.strictObject({
   anyway: z.boolean().default(false),
 });
 
-const endTransactionBody = z.strictObject({
-  reference: z.string().min(1).max(32),
-  state: z.enum(['OK', 'NOT_AUTHORIZED', 'FAILED']),
-  reason: z.string().min(1).max(20).optional(),
-  anyway: z.boolean().default(false),
-});
-
-/** Payer actions: what a person does in a bank app or at the bank page. */
-export function payerRoutes(app: FastifyInstance, deps: Deps): void {
+/** What a payer does in a bank app. */
+export function keyPayerRoutes(app: FastifyInstance, deps: Deps): void {
   app.post('/control/keys/pay', async (request) => {
     const { payments } = readBody(payBody, request);
-    return { results: await Promise.all(payments.map((command) => payKey(deps, command))) };
+    const commands = payments.flatMap(({ times, ...command }) =>
+      Array.from({ length: times }, () => command),
+    );
+    return { results: await Promise.all(commands.map((command) => payKey(deps, command))) };
   });
+
+  app.post('/control/keys/pay-late', async (request) => payLate(deps, readBody(payLateBody, request)));
 
   app.post('/control/keys/end', async (request, reply) => {
     const command: EndKeyCommand = readBody(endKeyBody, request);
@@ -52,20 +54,5 @@ export function payerRoutes(app: FastifyInstance, deps: Deps): void {
       return reply.code(409).send({ code: 'CANNOT_END', message });
     }
     return readKeyState(deps.state.keys, command.key);
-  });
-
-  app.post('/control/transactions/end', async (request, reply) => {
-    const { reference, ...decision } = readBody(endTransactionBody, request);
-    const found = deps.state.transactions.byReference.get(reference);
-    if (found === undefined) {
-      return reply.code(404).send({ code: 'NOT_FOUND', message: `no transaction ${reference}` });
-    }
-    if (!(await endTransaction(deps, found, decision))) {
-      return reply
-        .code(409)
-        .send({ code: 'CANNOT_END', message: `the transaction is already ${found.state}` });
-    }
-    const { state, reason } = found;
-    return { reference, state, reason };
   });
 }
