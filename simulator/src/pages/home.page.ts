@@ -5,21 +5,19 @@ import type { Deps } from '../deps.ts';
 import { MAGIC_DOCUMENTS } from '../magic-documents.ts';
 import { BANKS } from '../pse/banks.ts';
 import type { State } from '../state.ts';
+import { HOME_TEXTS } from './home.texts.ts';
 import { escapeHtml, formatPesos, sendPage } from './html.ts';
+import { type Language, readLanguage, type Text } from './language.ts';
 
 const MAX_LISTED = 10;
 
-const EMPTY = 'Nada por ahora.';
-const MAGIC_TEXT =
-  'Con uno de estos números como documento del pagador, el pago termina por sí solo unos 3 s después, en Bre-B y en PSE.';
-
-const TEST_KEYS_TEXT =
-  'Así termina un pago enviado a cada una, alrededor de 1 s después de recibida la orden.';
-
 const CONTROL = [
   'POST /control/keys/pay',
+  'POST /control/keys/pay-late',
   'POST /control/keys/end',
   'POST /control/transactions/end',
+  'POST /control/transactions/leave',
+  'POST /control/transactions/abandon',
   'POST /control/orders/end',
   'POST /control/directory',
   'POST /control/notices/target',
@@ -37,30 +35,70 @@ const CONTROL = [
   'GET /control/stats',
 ];
 
+/** Requests for payers whom no test document describes. */
+const PAYERS: readonly (readonly [request: string, text: Text])[] = [
+  [
+    'POST /control/keys/pay {"payments":[{"key":"@CDL…","amount":"30000.00"}]}',
+    { es: 'paga otro valor', en: 'pays another amount' },
+  ],
+  [
+    'POST /control/keys/pay {"payments":[{"key":"@CDL…","times":2}]}',
+    { es: 'paga dos veces', en: 'pays twice' },
+  ],
+  [
+    'POST /control/keys/pay-late {"key":"@CDL…"}',
+    { es: 'paga cuando la llave ya está cerrada', en: 'pays when the key is already closed' },
+  ],
+  [
+    'POST /control/transactions/leave {"reference":"…","approvesInMs":60000}',
+    {
+      es: 'se va del banco, que autoriza después; sin approvesInMs no se decide nada',
+      en: 'leaves the bank, which approves later; without approvesInMs nothing is decided',
+    },
+  ],
+  [
+    'POST /control/transactions/abandon {"reference":"…"}',
+    {
+      es: 'se va del banco, y PSE termina el pago sin esperar 25 minutos',
+      en: 'leaves the bank, and PSE ends the payment without waiting 25 minutes',
+    },
+  ],
+];
+
 export function homePage(app: FastifyInstance, { state, journal }: Deps): void {
-  app.get('/', async (_request, reply) => {
+  app.get('/', async (request, reply) => {
     await journal.synced();
-    return sendPage(reply, 200, 'Simulador de Caudal', page(state));
+    const language = readLanguage(request);
+    return sendPage(request, reply, { title: HOME_TEXTS[language].title, body: page(state, language) });
   });
 }
 
-function page(state: State): string {
-  return `<h1>Simulador de Caudal</h1>
-<p>Hace de nodo Bre-B y de PSE para desarrollo y pruebas.
-<span lang="en" class="quiet">Plays the Bre-B node and PSE for development and tests.</span></p>
-<a class="button main" href="pagar">Pagar una llave Bre-B</a>
-${section('Llaves que esperan su pago', waitingKeys(state), EMPTY)}
-${section('Pagos PSE que esperan en el banco', waitingTransactions(state), EMPTY)}
-${section('Documentos mágicos', magicDocuments(), MAGIC_TEXT)}
-${section('Llaves de prueba para pagos enviados', testKeys(), TEST_KEYS_TEXT)}
-${section('Interfaz de control (solo en esta máquina)', CONTROL.map(code))}`;
+function page(state: State, language: Language): string {
+  const texts = HOME_TEXTS[language];
+  const explained = (value: string, text: Text) => `${code(value)}<span>${escapeHtml(text[language])}</span>`;
+  const documents = MAGIC_DOCUMENTS.map((magic) => explained(magic.document, magic));
+  const payers = PAYERS.map(([request, text]) => explained(request, text));
+  const testKeys = [...TEST_KEYS.values()].map((testKey) => explained(testKey.key, testKey));
+  return `<h1>${texts.title}</h1>
+<p>${texts.intro}</p>
+<a class="button main" href="pagar">${texts.pay}</a>
+${waiting(texts.keys, waitingKeys(state), texts.empty)}
+${waiting(texts.transactions, waitingTransactions(state), texts.empty)}
+${section(texts.documents, documents, texts.documentsText)}
+${section(texts.payers, payers, texts.payersText)}
+${section(texts.testKeys, testKeys, texts.testKeysText)}
+${section(texts.control, CONTROL.map(code))}`;
 }
 
 /** `items` contain escaped HTML. */
 function section(title: string, items: readonly string[], text = ''): string {
+  const intro = text === '' ? '' : `<p class="quiet">${text}</p>`;
   const list = items.map((item) => `<li>${item}</li>`).join('\n');
-  const intro = text === '' || (text === EMPTY && items.length > 0) ? '' : `<p class="quiet">${text}</p>`;
-  return `<section><h2>${escapeHtml(title)}</h2>${intro}<ul class="list">${list}</ul></section>`;
+  return `<section><h2>${title}</h2>${intro}${list === '' ? '' : `<ul class="list">${list}</ul>`}</section>`;
+}
+
+function waiting(title: string, items: readonly string[], empty: string): string {
+  return section(title, items, items.length === 0 ? empty : '');
 }
 
 const code = (text: string): string => `<code>${escapeHtml(text)}</code>`;
@@ -89,16 +127,4 @@ function waitingTransactions({ transactions }: State): string[] {
       const text = `${formatPesos(amount)} · ${description}`;
       return `<a href="bank/${transactionId}?t=${secret}">${escapeHtml(bank)}</a>${quiet(text)}`;
     });
-}
-
-function magicDocuments(): string[] {
-  return MAGIC_DOCUMENTS.map(({ document, es, en }) => explained(document, es, en));
-}
-
-function testKeys(): string[] {
-  return [...TEST_KEYS.values()].map(({ key, es, en }) => explained(key, es, en));
-}
-
-function explained(value: string, es: string, en: string): string {
-  return `${code(value)}<span>${escapeHtml(es)}</span><span lang="en" class="quiet">${escapeHtml(en)}</span>`;
 }

@@ -1,31 +1,34 @@
+import type { Language, Text } from '../pages/language.ts';
+
 /** PSE decline reasons by number. The bank page offers them for a rejection. */
-export const DECLINE_REASONS: ReadonlyMap<string, string> = new Map([
-  ['11', 'Fondos insuficientes'],
-  ['2', 'Cuenta embargada'],
-  ['3', 'Cuenta inactiva'],
-  ['4', 'La cuenta no existe'],
-  ['5', 'Cuenta no habilitada'],
-  ['6', 'Cuenta no asignada'],
-  ['7', 'Cuenta saldada'],
-  ['8', 'Supera el tope permitido'],
-  ['12', 'Datos inconsistentes'],
-  ['13', 'Cuenta cancelada'],
-  ['16', 'Ingreso no válido'],
-  ['17', 'Servicio no activo'],
+export const DECLINE_REASONS: ReadonlyMap<string, Text> = new Map([
+  ['11', { es: 'Fondos insuficientes', en: 'Insufficient funds' }],
+  ['2', { es: 'Cuenta embargada', en: 'Account seized' }],
+  ['3', { es: 'Cuenta inactiva', en: 'Account inactive' }],
+  ['4', { es: 'La cuenta no existe', en: 'Account does not exist' }],
+  ['5', { es: 'Cuenta no habilitada', en: 'Account not enabled' }],
+  ['6', { es: 'Cuenta no asignada', en: 'Account not assigned' }],
+  ['7', { es: 'Cuenta saldada', en: 'Account settled and closed' }],
+  ['8', { es: 'Supera el tope permitido', en: 'Limit exceeded' }],
+  ['12', { es: 'Datos inconsistentes', en: 'Inconsistent data' }],
+  ['13', { es: 'Cuenta cancelada', en: 'Account closed' }],
+  ['16', { es: 'Ingreso no válido', en: 'Invalid login' }],
+  ['17', { es: 'Servicio no activo', en: 'Service not active' }],
 ]);
 
 /** Reasons the bank page does not offer. */
-const OTHER_REASONS: ReadonlyMap<string, string> = new Map([
-  ['1', 'Cancelado por el pagador'],
-  ['9', 'Entidad no disponible'],
-  ['10', 'Falla técnica'],
-  ['14', 'Se venció el tiempo para pagar'],
-  ['15', 'El pagador no terminó el pago'],
+const OTHER_REASONS: ReadonlyMap<string, Text> = new Map([
+  ['1', { es: 'El pagador desistió', en: 'Canceled by the payer' }],
+  ['9', { es: 'Entidad no disponible', en: 'Bank unavailable' }],
+  ['10', { es: 'Falla técnica', en: 'Technical failure' }],
+  ['14', { es: 'Se venció el tiempo para pagar', en: 'The time to pay has passed' }],
+  ['15', { es: 'El pagador no terminó el pago', en: 'The payer did not finish the payment' }],
 ]);
 
 export const PAYER_CANCELED = '1';
 
-export function reasonText(reason: string): string {
+export function reasonText(reason: string, language: Language): string {
   const text = DECLINE_REASONS.get(reason) ?? OTHER_REASONS.get(reason);
-  return text === undefined ? `Motivo ${reason}` : `${text} (motivo ${reason})`;
+  const word = { es: 'motivo', en: 'reason' }[language];
+  return text === undefined ? `${word} ${reason}` : `${text[language]} (${word} ${reason})`;
 }
