@@ -1,10 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { AxeBuilder } from '@axe-core/playwright';
+import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../server/test/harness/stack.ts';
+import { axe } from './axe.ts';
 import { DESKTOP, openBrowser, PHONE, screen } from './browser.ts';
 
 const BUILD = fileURLToPath(new URL('../docs/build.ts', import.meta.url));
@@ -18,11 +19,13 @@ const browserErrors: string[] = [];
 const externalRequests = new Set<string>();
 
 beforeAll(async () => {
-  const build = spawnSync(process.execPath, [BUILD], { encoding: 'utf8' });
-  if (build.status !== 0) throw new Error(`${build.stdout}${build.stderr}`);
+  [stack, browser] = await Promise.all([
+    startStack(),
+    openBrowser(),
+    promisify(execFile)(process.execPath, [BUILD]),
+  ]);
   const { files } = JSON.parse(readFileSync(LIST, 'utf8')) as { files: Record<string, { type: string }> };
   slugs = Object.keys(files).filter((each) => files[each]?.type.startsWith('text/html'));
-  [stack, browser] = await Promise.all([startStack(), openBrowser()]);
   address = stack.apis[0]?.url ?? '';
 }, 120_000);
 afterAll(async () => {
@@ -46,18 +49,6 @@ async function reader(options: Parameters<Browser['newContext']>[0]): Promise<[B
   return [context, page];
 }
 
-/** Parts shared by all pages, including colors, are only checked on the sample pages (`KINDS`). */
-async function violations(page: Page, thorough: boolean): Promise<string[]> {
-  const whole = new AxeBuilder({ page });
-  const axe = thorough
-    ? whole
-    : whole.exclude('nav.sidebar').exclude('.expressive-code').disableRules('color-contrast');
-  const { violations: found } = await axe.analyze();
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${page.url()} ${id}: ${node.html.slice(0, 160)}`),
-  );
-}
-
 /** One page of each kind. */
 const KINDS = [
   '',
@@ -73,6 +64,20 @@ const KINDS = [
   '404',
 ];
 
+/** Parts shared by all pages, including colors, are only checked on the sample pages (`KINDS`). */
+async function violations(page: Page, slug: string): Promise<string[]> {
+  const scan = KINDS.includes(slug)
+    ? axe(page)
+    : axe(page).exclude('nav.sidebar').exclude('.expressive-code').disableRules('color-contrast');
+  const { violations: found } = await scan.analyze();
+  return found.flatMap(({ id, nodes }) => nodes.map((node) => `${slug} ${id}: ${node.html.slice(0, 160)}`));
+}
+
+async function tooWide(page: Page, slug: string): Promise<string[]> {
+  const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
+  return width > (page.viewportSize()?.width ?? 0) ? [`${slug}: ${width}`] : [];
+}
+
 /** Pages of error codes differ only in their text. */
 function isErrorPage(slug: string): boolean {
   return /^(?:es\/)?errors\//.test(slug);
@@ -82,50 +87,56 @@ function screenshotName(slug: string, scheme: string): string {
   return `docs-${slug === '' ? 'index' : slug.replaceAll('/', '-')}-${scheme}`;
 }
 
-describe('every page', () => {
-  it.each([
-    ['a phone', PHONE, 'light'],
-    ['a desktop', DESKTOP, 'dark'],
-  ] as const)('fits the width of %s', { timeout: 300_000 }, async (_, viewport, colorScheme) => {
+/** Opens each page in one of two tabs, which take the next page in turn: a tab mostly waits for its browser. */
+async function visit(
+  addresses: readonly string[],
+  [viewport, colorScheme]: readonly [typeof PHONE, 'light' | 'dark'],
+  check: (page: Page, slug: string) => Promise<string[]>,
+): Promise<string[]> {
+  const found: string[] = [];
+  const next = addresses.values();
+  const tab = async () => {
     const [context, page] = await reader({ viewport, colorScheme });
-    const wide: string[] = [];
-    for (const slug of slugs) {
+    for (const slug of next) {
       await page.goto(`${address}/docs/${slug}`, { waitUntil: 'load' });
-      const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
-      if (width > viewport.width) wide.push(`${slug}: ${width}`);
+      found.push(...(await check(page, slug)));
       await screen(page, screenshotName(slug, colorScheme));
     }
-    expect(wide).toEqual([]);
     await context.close();
+  };
+  await Promise.all([tab(), tab()]);
+  return found;
+}
+
+describe('every page', () => {
+  it('fits the width of a phone and of a desktop', { timeout: 300_000 }, async () => {
+    const found = await visit(slugs, [PHONE, 'light'], async (page, slug) => {
+      const onPhone = await tooWide(page, slug);
+      await page.setViewportSize(DESKTOP);
+      const onDesktop = await tooWide(page, slug);
+      await page.setViewportSize(PHONE);
+      return [...onPhone, ...onDesktop];
+    });
+    expect(found).toEqual([]);
   });
 
   it('has no axe violations', { timeout: 300_000 }, async () => {
-    const [context, page] = await reader({ viewport: PHONE, colorScheme: 'light' });
-    const found: string[] = [];
-    for (const slug of slugs.filter((each) => !isErrorPage(each) && !KINDS.includes(each))) {
-      await page.goto(`${address}/docs/${slug}`, { waitUntil: 'load' });
-      found.push(...(await violations(page, false)));
-    }
-    expect(found).toEqual([]);
-    await context.close();
+    const written = slugs.filter((each) => !isErrorPage(each) && !KINDS.includes(each));
+    expect(await visit(written, [PHONE, 'light'], violations)).toEqual([]);
   });
 
   it.each([
     ['a phone in light mode', PHONE, 'light'],
     ['a desktop in dark mode', DESKTOP, 'dark'],
   ] as const)(
-    'of each kind has no axe violations on %s',
+    'of each kind has no axe violations on %s and fits its width',
     { timeout: 300_000 },
     async (_, viewport, colorScheme) => {
-      const [context, page] = await reader({ viewport, colorScheme });
-      const found: string[] = [];
-      for (const slug of KINDS) {
-        await page.goto(`${address}/docs/${slug}`, { waitUntil: 'load' });
-        found.push(...(await violations(page, true)));
-        await screen(page, screenshotName(slug, colorScheme));
-      }
-      expect(found).toEqual([]);
-      await context.close();
+      const check = async (page: Page, slug: string) => [
+        ...(await tooWide(page, slug)),
+        ...(await violations(page, slug)),
+      ];
+      expect(await visit(KINDS, [viewport, colorScheme], check)).toEqual([]);
     },
   );
 });
