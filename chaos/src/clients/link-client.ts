@@ -39,6 +39,9 @@ const METHODS = {
   PSE: { method: 'PSE', bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' },
 } as const;
 
+const FINAL = ['CONFIRMED', 'DECLINED', 'CANCELED'];
+const END_TIMEOUT_MS = 15_000;
+
 interface Reply {
   readonly status: number;
   readonly code: string | null;
@@ -118,18 +121,25 @@ export class LinkClient {
   }
 
   /** @returns the latest attempt */
-  async attempt({ organization, id }: MerchantLink): Promise<CreatedPayin | null> {
-    const { body } = await this.#get(organization, `/payins?paymentLinkId=${id}&pageSize=1`);
-    const [payin] = body['data'] as Readonly<Record<string, unknown>>[];
-    if (!payin) return null;
-    const source = payin['sourceData'] as { readonly keyString?: string } | null;
-    return {
-      id: String(payin['id']),
-      reference: String(payin['reference']),
-      amountInCents: Number(payin['amountInCents']),
-      rail: String(payin['rail']),
-      key: source?.keyString ?? null,
-    };
+  async attempt(link: MerchantLink): Promise<CreatedPayin | null> {
+    return (await this.attempts(link, 1))[0] ?? null;
+  }
+
+  /** @returns the latest attempts, the newest first: at most one per rail is open */
+  async attempts({ organization, id }: MerchantLink, count: number): Promise<CreatedPayin[]> {
+    const { body } = await this.#get(organization, `/payins?paymentLinkId=${id}&pageSize=${count}`);
+    return (body['data'] as Readonly<Record<string, unknown>>[]).map(toAttempt);
+  }
+
+  /** Waits until an attempt is final. @returns false when it is still open after a while */
+  async waitForEnd({ organization }: MerchantLink, payinId: string): Promise<boolean> {
+    const until = performance.now() + END_TIMEOUT_MS;
+    while (performance.now() < until) {
+      const { body } = await this.#get(organization, `/payins/${payinId}`);
+      if (FINAL.includes(String(body['status']))) return true;
+      await sleep(250);
+    }
+    return false;
   }
 
   /** Enters the payer's details on the page of a PSE payin without a customer. */
@@ -227,6 +237,17 @@ export class LinkClient {
       return null;
     }
   }
+}
+
+function toAttempt(payin: Readonly<Record<string, unknown>>): CreatedPayin {
+  const source = payin['sourceData'] as { readonly keyString?: string } | null;
+  return {
+    id: String(payin['id']),
+    reference: String(payin['reference']),
+    amountInCents: Number(payin['amountInCents']),
+    rail: String(payin['rail']),
+    key: source?.keyString ?? null,
+  };
 }
 
 /** Page URLs contain the first API's host; only the path is used. */

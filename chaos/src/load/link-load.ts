@@ -3,18 +3,21 @@ import { LinkClient, type MerchantLink } from '../clients/link-client.ts';
 import type { Random } from '../run/random.ts';
 import type { RailControl } from '../stack/rail-control.ts';
 import type { Stack } from '../stack/stack.ts';
-import { actAsPayer, toRailReference } from './payer.ts';
+import { actAsPayer, payPart, payRest, toRailReference } from './payer.ts';
 import type { Payer } from './payout-load.ts';
 
 const BEHAVIORS = {
-  paid_or_abandoned: 46,
-  started_concurrently: 14,
-  method_changed: 14,
-  closed_meanwhile: 14,
-  untouched: 12,
+  paid_or_abandoned: 34,
+  paid_in_parts: 14,
+  on_both_rails: 12,
+  started_concurrently: 10,
+  method_changed: 10,
+  closed_meanwhile: 10,
+  untouched: 10,
 };
 /** A payer whose attempt failed tries again. */
 const MAX_ATTEMPTS = 2;
+const MAX_PARTS = 3;
 
 /** Runs lifecycles of links, with payers that behave in every possible way. */
 export class LinkLoad {
@@ -34,6 +37,8 @@ export class LinkLoad {
     });
     const behavior = random.weighted(BEHAVIORS);
     if (behavior === 'untouched') return;
+    if (behavior === 'paid_in_parts') return this.#payInParts(random, link);
+    if (behavior === 'on_both_rails') return this.#payOnBothRails(random, link, merchant.number);
     if (behavior === 'method_changed') {
       await this.#client.start(link, 'BRE_B');
       await this.#client.change(link);
@@ -45,6 +50,36 @@ export class LinkLoad {
         behavior === 'closed_meanwhile' && this.#client.close(link),
       ]);
     }
+  }
+
+  /** Pays a share of each attempt, and the last one in full. An outage may leave the link unfinished. */
+  async #payInParts(random: Random, link: MerchantLink): Promise<void> {
+    const parts = random.integer(2, MAX_PARTS);
+    for (let part = 1; part <= parts; part += 1) {
+      await this.#client.start(link, 'BRE_B');
+      const attempt = await this.#client.attempt(link);
+      if (!attempt) return;
+      const paying = part < parts ? payPart(this.#rails, random, attempt) : payRest(this.#rails, attempt);
+      await paying.catch(() => undefined);
+      if (!(await this.#client.waitForEnd(link, attempt.id))) return;
+    }
+  }
+
+  /** Opens Bre-B beside the bank's page. Each attempt has a payer, so both may be paid, or one late. */
+  async #payOnBothRails(random: Random, link: MerchantLink, organizationNumber: number): Promise<void> {
+    await this.#client.start(link, 'PSE');
+    await this.#client.start(link, 'BRE_B');
+    const attempts = await this.#client.attempts(link, 2);
+    await Promise.all(
+      attempts.map((attempt) =>
+        actAsPayer(
+          this.#rails,
+          random.branch(),
+          attempt,
+          toRailReference(attempt.id, organizationNumber),
+        ).catch(() => undefined),
+      ),
+    );
   }
 
   async #start(random: Random, link: MerchantLink, twice: boolean): Promise<void> {

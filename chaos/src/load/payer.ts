@@ -8,7 +8,8 @@ const KEY_ACTS = {
   under: 7,
   over: 7,
   twice: 8,
-  late: 8,
+  late: 4,
+  after_closing: 4,
   rejected: 8,
   canceled: 8,
   paid_then_denied: 5,
@@ -16,7 +17,8 @@ const KEY_ACTS = {
 };
 
 const PAGE_ACTS = {
-  approves: 34,
+  approves: 28,
+  leaves_and_approves: 6,
   no_funds: 9,
   cancels: 8,
   bank_fails: 6,
@@ -55,6 +57,8 @@ async function payKey(rails: RailControl, random: Random, key: string, cents: nu
     case 'late':
       await sleep(random.integer(500, 5000));
       return void (await rails.pay({ key, amount: pesos(cents), anyway: true }));
+    case 'after_closing':
+      return rails.payLate({ key, amount: pesos(cents) });
     case 'rejected':
     case 'canceled':
       return whenRegistered(() =>
@@ -68,12 +72,27 @@ async function payKey(rails: RailControl, random: Random, key: string, cents: nu
   }
 }
 
+/** Pays a share of the requested amount, so that the attempt ends underpaid and the next one asks for the rest. */
+export async function payPart(rails: RailControl, random: Random, payin: CreatedPayin): Promise<void> {
+  if (payin.key === null) return;
+  const amount = pesos(Math.floor((payin.amountInCents * random.integer(25, 75)) / 100));
+  await payWhenRegistered(rails, [{ key: payin.key, amount }]);
+}
+
+export async function payRest(rails: RailControl, payin: CreatedPayin): Promise<void> {
+  if (payin.key !== null) await payWhenRegistered(rails, [{ key: payin.key }]);
+}
+
 async function decideAtBank(rails: RailControl, random: Random, reference: string): Promise<void> {
   const end = (state: 'OK' | 'NOT_AUTHORIZED' | 'FAILED', reason?: string, anyway = false) =>
     rails.endTransaction({ reference, state, anyway, ...(reason === undefined ? {} : { reason }) });
   switch (random.weighted(PAGE_ACTS)) {
     case 'approves':
       return whenRegistered(() => end('OK'));
+    case 'leaves_and_approves':
+      return whenRegistered(() =>
+        rails.leaveTransaction({ reference, approvesInMs: random.integer(500, 5000) }),
+      );
     case 'no_funds':
       return whenRegistered(() => end('NOT_AUTHORIZED', '11'));
     case 'cancels':

@@ -2,6 +2,8 @@
 export interface RailControl {
   /** @returns for each payment, whether the network accepted it */
   pay(...payments: readonly PaymentOrder[]): Promise<boolean[]>;
+  /** Pays a key a few seconds after it is closed; a closed key immediately. */
+  payLate(payment: { key: string; amount?: string }): Promise<void>;
   /** @returns false when the key has already ended */
   endKey(end: { key: string; outcome: 'REJECTED' | 'CANCELED'; anyway?: boolean }): Promise<boolean>;
   endTransaction(end: {
@@ -10,6 +12,8 @@ export interface RailControl {
     reason?: string;
     anyway?: boolean;
   }): Promise<boolean>;
+  /** The payer leaves the bank page; the bank approves later. @returns false when it is unknown or decided */
+  leaveTransaction(leaving: { reference: string; approvesInMs: number }): Promise<boolean>;
   /** Adds, changes or removes a key in the directory. */
   list(listing: Listing): Promise<void>;
   /** @returns false when the order has already ended */
@@ -67,8 +71,10 @@ export function railControl(simulatorUrl: string): RailControl {
         ({ executionId }) => executionId !== undefined,
       );
     },
+    payLate: async (payment) => void (await call('POST', '/keys/pay-late', payment)),
     endKey: async (end) => (await call('POST', '/keys/end', end)).ok,
     endTransaction: async (end) => (await call('POST', '/transactions/end', end)).ok,
+    leaveTransaction: async (leaving) => (await call('POST', '/transactions/leave', leaving)).ok,
     list: async ({ key, person, status }) => {
       const holder = person && { person: { type: 'N', documentType: 'CC', ...person } };
       await call('POST', '/directory', {
