@@ -116,6 +116,24 @@ test('simulate on PSE: payment, decline with a reason, late payment', async () =
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already CONFIRMED')]);
 });
 
+test('simulate a payer who leaves the bank page: undecided, then approved, or ended by PSE', async () => {
+  const [one, two, breb] = await Promise.all([
+    createPayin(...PSE_ARGS),
+    createPayin(...PSE_ARGS),
+    createPayin(),
+  ]);
+  const [left, ended, refused] = await Promise.all([
+    shop.json<SimulateResult>('simulate', 'leave', one),
+    shop.json<SimulateResult>('simulate', 'leave', two, '--then', 'abandon'),
+    shop.run('simulate', 'leave', breb),
+  ]);
+  expect(left.payin.status).toBe('PROCESSING');
+  expect(ended.payin).toMatchObject({ status: 'CANCELED', errorCode: 'PAYER_ABANDONED' });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('only PSE has a bank page')]);
+  const approved = await shop.json<SimulateResult>('simulate', 'leave', one, '--then', 'approve');
+  expect(approved.payin.status).toBe('CONFIRMED');
+});
+
 test('simulate settles or rejects a payout in progress', async () => {
   const receiver = [
     '--name',

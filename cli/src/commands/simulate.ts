@@ -13,6 +13,7 @@ import {
   contradictAtBank,
   decideAtBank,
   findSimulated,
+  findTransaction,
   payKey,
   type SimulatedPayment,
   waitForPayin,
@@ -33,6 +34,8 @@ const CODE: OptionDescription = {
 };
 
 const newPayin = (reference: string) => `caudal payins create --amount 49800 --reference ${reference}`;
+const PSE_PAYER =
+  "--bank CO_NEQUI --name 'Ana Rojas' --id-number 1020304050 --phone +573001234567 --email ana@example.com";
 const openPayout = (reference: string) =>
   `caudal payouts create --amount 1000 --key @TESTTIMEOUT --name 'Janeth Smith Prueba' --id-number 1000000099 --phone +573001234567 --email janeth@example.com --reference ${reference} --yes`;
 
@@ -88,6 +91,29 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
     args: PAYIN_ARG,
     examples: [newPayin('order-3006'), 'caudal simulate twice order-3006'],
     run: twice,
+  },
+  {
+    name: 'simulate leave',
+    section: 'testing',
+    summary: 'simulate a payer who leaves the bank page without a decision (PSE)',
+    options: [
+      {
+        name: 'then',
+        value: 'WHAT',
+        summary:
+          'what happens next: the bank approves, or PSE ends the payment (default: nothing is decided)',
+        choices: ['approve', 'abandon'],
+      },
+      SIMULATOR_OPTION,
+    ],
+    args: PAYIN_ARG,
+    details: 'Without --then the payin stays PROCESSING until PSE ends it, 25 minutes later.',
+    examples: [
+      `${newPayin('order-3007')} ${PSE_PAYER}`,
+      'caudal simulate leave order-3007',
+      'caudal simulate leave order-3007 --then approve',
+    ],
+    run: leave,
   },
   {
     name: 'simulate settle',
@@ -206,6 +232,26 @@ async function twice(context: Context, args: ParsedArgs): Promise<undefined> {
   await payKey(simulator, { key: simulated.key, anyway: false });
   await payKey(simulator, { key: simulated.key, anyway: true });
   await showResult(context, simulated, client, 'The payer paid twice.', hasAnomaly);
+  return undefined;
+}
+
+async function leave(context: Context, args: ParsedArgs): Promise<undefined> {
+  const { simulator, simulated, client } = await prepareSimulation(context, args);
+  if (simulated.rail !== 'PSE')
+    throw new UsageError('only PSE has a bank page: a Bre-B payer who leaves simply does not pay');
+  requireOpen(simulated);
+  const then = args.text('then');
+  const reference = await findTransaction(simulator, simulated.payin);
+  await simulator.post('/transactions/leave', { reference });
+  if (then === undefined) {
+    const isUnchanged = () => true;
+    await showResult(context, simulated, client, 'The payer left the bank page.', isUnchanged);
+    return undefined;
+  }
+  if (then === 'approve') await simulator.post('/transactions/end', { reference, state: 'OK' });
+  else await simulator.post('/transactions/abandon', { reference });
+  const next = then === 'approve' ? 'the bank approved' : 'PSE ended the payment';
+  await showResult(context, simulated, client, `The payer left the bank page, and ${next}.`);
   return undefined;
 }
 

@@ -79,13 +79,19 @@ export async function decideAtBank(
   if (!response.ok) throw new CliError(`the bank page returned ${response.status}: ${bankPage}`);
 }
 
-/** Makes the bank approve a payment that it has already declined or canceled. */
-export async function contradictAtBank(simulator: Simulator, payin: Payin): Promise<void> {
+/** The reference of a PSE payin at the rail. */
+export async function findTransaction(simulator: Simulator, payin: Payin): Promise<string> {
   const found = await findByRailReference(payin.id, (reference) =>
     simulator.find<{ reference: string }>(`/transactions/${reference}`),
   );
   if (!found) throw new CliError('this simulator does not know the payin');
-  await simulator.post('/transactions/end', { reference: found.reference, state: 'OK', anyway: true });
+  return found.reference;
+}
+
+/** Makes the bank approve a payment that it has already declined or canceled. */
+export async function contradictAtBank(simulator: Simulator, payin: Payin): Promise<void> {
+  const reference = await findTransaction(simulator, payin);
+  await simulator.post('/transactions/end', { reference, state: 'OK', anyway: true });
 }
 
 /** Polls until `isDone` or the timeout, and returns the payin. */
