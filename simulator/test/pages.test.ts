@@ -128,7 +128,7 @@ test('the pay page finds a key typed with spaces and small letters, and fills in
 
 test.each([
   ['half', '', ['24900.00']],
-  ['double', '', ['99600.00']],
+  ['double', '20000', ['99600.00']],
   ['twice', '', ['49800.00', '49800.00']],
   ['twice', '20000', ['20000.00', '20000.00']],
 ])('on the pay page a payer with decision %s and amount "%s" pays %j', async (decision, amount, expected) => {

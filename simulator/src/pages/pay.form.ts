@@ -30,7 +30,8 @@ export async function submitPayForm(
 ): Promise<FormResult> {
   const { texts } = submission;
   if (decision === 'reject' || decision === 'cancel') return end(submission, decision);
-  const amount = readAmount(typed) ?? (typed.trim() === '' ? chooseAmount(submission, decision) : null);
+  const isTyped = typed.trim() !== '' && decision !== 'half' && decision !== 'double';
+  const amount = isTyped ? readAmount(typed) : chooseAmount(submission, decision);
   if (amount === null) return { good: false, title: texts.failed, text: texts.wrongAmount };
   if (decision === 'late') return submitLate(submission, amount);
   return submitPayments(submission, amount, decision === 'twice' ? 2 : 1);

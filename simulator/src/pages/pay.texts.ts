@@ -16,7 +16,7 @@ const ES = {
   pay: 'Pagar',
   others: 'Otros pagadores',
   expected: 'El comercio espera',
-  othersNote: 'Sin un valor escrito arriba, pagan el que espera el comercio.',
+  othersNote: 'Quien paga dos veces o tarde paga el valor escrito arriba; sin él, el que espera el comercio.',
   half: 'Paga la mitad',
   double: 'Paga el doble',
   twice: 'Paga dos veces',
@@ -55,7 +55,8 @@ const EN: Record<keyof typeof ES, string> = {
   pay: 'Pay',
   others: 'Other payers',
   expected: 'The merchant expects',
-  othersNote: 'Without an amount above, they pay the one that the merchant expects.',
+  othersNote:
+    'Who pays twice or late pays the amount above, or without one the amount that the merchant expects.',
   half: 'Pays half',
   double: 'Pays double',
   twice: 'Pays twice',

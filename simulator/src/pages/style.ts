@@ -14,7 +14,7 @@ h1 { font-size: 1.5rem; line-height: 1.2; margin: .5rem 0; }
 h2 { font-size: 1.125rem; margin: 0 0 .5rem; }
 p { margin: 0 0 .75rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1rem; margin: 0 0 1rem; }
-section > :last-child, form > :last-child { margin-bottom: 0; }
+section > :last-child, section > form > :last-child { margin-bottom: 0; }
 code { font: .9375em ui-monospace, monospace; overflow-wrap: anywhere; }
 .amount { font-size: 1.5rem; white-space: nowrap; font-weight: 700; line-height: 1.2; }
 .quiet { color: var(--quiet); font-size: .875rem; }
