@@ -27,6 +27,8 @@ interface PaymentOrder {
   readonly amount?: string;
   /** Pays even when the key is closed or unknown, as an order already in flight does. */
   readonly anyway?: boolean;
+  /** Number of payments, 1 by default. */
+  readonly times?: number;
 }
 
 interface PaymentResult {
@@ -123,6 +125,11 @@ export class SimulatorControl {
     return results;
   }
 
+  /** Pays a key once it is closed; a closed key immediately. */
+  async payLate(payment: { readonly key: string; readonly amount?: string }): Promise<void> {
+    await this.#call('POST', '/keys/pay-late', payment);
+  }
+
   /** Ends the payer's payment to a key without money. */
   async endKey(end: {
     readonly key: string;
@@ -140,6 +147,19 @@ export class SimulatorControl {
     readonly anyway?: boolean;
   }): Promise<void> {
     await this.#call('POST', '/transactions/end', end);
+  }
+
+  /** Leaves the bank page without a decision; with `approvesInMs` the bank approves later. */
+  async leaveTransaction(leaving: {
+    readonly reference: string;
+    readonly approvesInMs?: number;
+  }): Promise<void> {
+    await this.#call('POST', '/transactions/leave', leaving);
+  }
+
+  /** Ends a transaction that nobody finished, without waiting for the timeout of PSE. */
+  async abandonTransaction(reference: string): Promise<void> {
+    await this.#call('POST', '/transactions/abandon', { reference });
   }
 
   /** Changes a directory entry: omitted fields stay as they are, and a null holder removes the key. */

@@ -81,7 +81,7 @@ export function sendPage(
 <style>${STYLE}</style>
 </head>
 <body>
-<p class="banner">${BANNER[language]}</p>
+<header class="banner">${BANNER[language]}</header>
 <main>
 ${body}
 </main>

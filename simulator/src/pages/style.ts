@@ -6,10 +6,11 @@ export const STYLE = `
   --line: #30363d; --field: #7d8590; --accent: #79b8ff; --on-accent: #0d1117; --bad: #ff8a80; --good: #56d364;
   --focus: #f0a500; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
+  overflow-wrap: break-word; }
 main, footer { max-width: 40rem; margin: 0 auto; padding: 1rem; }
 footer { padding-top: 0; }
-.banner { margin: 0; padding: .5rem 1rem; background: #5b3d00; color: #fff; text-align: center; }
+.banner { padding: .5rem 1rem; background: #5b3d00; color: #fff; text-align: center; }
 h1 { font-size: 1.5rem; line-height: 1.2; margin: .5rem 0; }
 h2 { font-size: 1.125rem; margin: 0 0 .5rem; }
 p { margin: 0 0 .75rem; }
