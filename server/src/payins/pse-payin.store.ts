@@ -21,6 +21,9 @@ const LEASE_DUE = statement(
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning ${PAYIN_LIST}, p.rail_attempts, p.expires_at <= caudal.now() as expired,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number,
+     (select o.name from caudal.organizations o where o.id = p.organization_id) as organization_name,
+     (select l.description from caudal.payment_links l
+      where l.organization_id = p.organization_id and l.id = p.payment_link_id) as link_description,
      (extract(epoch from caudal.now() - due.rail_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
@@ -29,6 +32,9 @@ export interface DuePsePayin extends PayinRow {
   /** The payin can no longer be paid, so it is not opened at the rail. */
   expired: boolean;
   organization_number: number;
+  organization_name: string;
+  /** Null: no link, or a link without a description. */
+  link_description: string | null;
   /** Since the last time an order may have been sent to the rail; null when none was. */
   sent_ms_ago: number | null;
 }

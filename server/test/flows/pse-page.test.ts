@@ -100,7 +100,7 @@ describe('when PSE answers immediately', () => {
       personType: 1,
       amount: '1500.01',
       expiresAt: body.expiresAt,
-      description: reference,
+      description: `Tienda Aurora: ${reference}`,
       payer: { documentType: 'CC', documentNumber: CUSTOMER.idNumber, email: CUSTOMER.email },
     });
     expect(transaction?.bankUrl).toBe(body.sourceData.pseUrl);
@@ -309,7 +309,9 @@ describe('when a part fails', () => {
     );
     if (!row) throw new Error('the payin was not committed before the PSE call');
     const opened = await waitForStatus(row.id, 'PROCESSING');
-    expect(opened.sourceData.pseUrl).toBe((await findTransaction(row.id))?.bankUrl);
+    const transaction = await findTransaction(row.id);
+    expect(opened.sourceData.pseUrl).toBe(transaction?.bankUrl);
+    expect(transaction?.description).toBe(`Tienda Aurora: ${String(request['reference'])}`);
   });
 });
 

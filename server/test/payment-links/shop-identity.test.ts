@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { CUSTOMER } from '../harness/payin-requests.ts';
+import { readPseReference } from '../harness/pse-reference.ts';
 import { ShopDriver } from '../harness/shop-driver.ts';
+import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -231,5 +233,30 @@ describe('"¿Es real este cobro?"', () => {
       [shop.id, (await shop.link()).paymentLinkId.slice(0, 13)],
     );
     expect(facts((await shop.page()).html)['Pagos recibidos en 90 días']).toBe('Más de 100');
+  });
+});
+
+describe('page of the bank', () => {
+  it.each([
+    ['the description', 'Café para dos', 'Cafe Luna: Cafe para dos'],
+    ['the reference without a description', null, /^Cafe Luna: [\w-]+$/],
+  ])('shows the name of the shop and %s of a link', async (_what, description, expected) => {
+    const shop = await ShopDriver.create(stack, '--name', 'Café Luna');
+    const link = await shop.link({
+      rail: 'PSE',
+      pse: { bank: 'CO_NEQUI' },
+      inlineCustomer: CUSTOMER,
+      description,
+    });
+    const payer = new PayerBrowser();
+    await payer.submit(await payer.open(link.paymentLinkUrl), {});
+    const { body } = await shop.api.get<{ data: { id: string }[] }>(
+      `/payins?paymentLinkId=${link.paymentLinkId}`,
+    );
+    const reference = await readPseReference(stack.database, body.data[0]?.id ?? '');
+    const transaction = await new SimulatorControl(stack.simulatorUrl).transaction(reference);
+    expect(transaction?.description).toMatch(expected);
+    const page = await (await fetch(transaction?.bankUrl ?? '')).text();
+    expect(page).toContain(transaction?.description);
   });
 });

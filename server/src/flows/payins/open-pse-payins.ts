@@ -22,12 +22,17 @@ const NOT_OFFERED_MS = 15_000;
 
 const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the rail did not answer for this order' };
 
-/** A payin to open at PSE. The payin determines the order completely, so every attempt sends the same order. */
+/**
+ * A payin to open at PSE. Every attempt sends the same order, unless the shop was renamed in between; PSE identifies orders
+ * by their reference.
+ */
 export interface PseOrder {
   readonly organizationId: string;
   readonly organizationNumber: number;
   readonly payin: Payin;
   readonly payer: Customer;
+  /** Shown by the bank and on the payer's statement. */
+  readonly description: string;
   readonly leaseToken: string;
   readonly attempts: number;
   /** Since the last time an order for this payin may have been sent to the rail; null when none was. */
@@ -203,14 +208,17 @@ async function record(deps: Deps, openings: readonly Opening[]): Promise<(PayinR
   return results.map((result) => byId.get(result.id) ?? null);
 }
 
-function toCollectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder): CollectOrder {
+function toCollectOrder(
+  deps: Deps,
+  { payin, payer, description, organizationNumber }: PseOrder,
+): CollectOrder {
   if (payin.source.rail !== 'PSE') throw new Error(`payin ${payin.id} is not a PSE payin`);
   return {
     reference: resourceReference(payin.id, organizationNumber),
     payinId: payin.id,
     amount: payin.amount,
     expiresAt: payin.expiresAt,
-    description: payin.reference,
+    description,
     payer,
     bank: {
       code: payin.source.bank,

@@ -3,6 +3,7 @@ import type { Organization, OrganizationSecrets } from '../../organizations/orga
 import { payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import type { CollectOrder, Rail } from '../../rails/contract.ts';
+import { collectionDescription } from './collection-description.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 
 /** How long a creation waits for the bank page before it answers without one. */
@@ -14,6 +15,8 @@ export interface CommittedPayin {
   readonly organization: Organization;
   readonly secrets: OrganizationSecrets;
   readonly leaseToken: string;
+  /** What is paid for; null or missing: the reference says it. */
+  readonly description?: string | null;
 }
 
 /** Starts a collection right after the commit of its payin: enqueues the key registration, or requests the bank page. */
@@ -32,7 +35,7 @@ export class CollectionStarter {
   }
 
   /** @returns the payin, with its bank page if PSE answered in time; a worker completes the rest */
-  async start({ payin, organization, secrets, leaseToken }: CommittedPayin): Promise<Payin> {
+  async start({ payin, organization, secrets, leaseToken, description }: CommittedPayin): Promise<Payin> {
     if (payin.source.rail === 'BRE_B') {
       this.#enqueueKey(
         {
@@ -54,6 +57,7 @@ export class CollectionStarter {
       organizationNumber: organization.number,
       payin,
       payer: payin.customer,
+      description: collectionDescription(organization.name, description ?? payin.reference),
       leaseToken,
       attempts: 0,
       sentMsAgo: null,

@@ -5,6 +5,7 @@ import { errorFields } from '../../kit/log.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { payinFromRow } from '../../payins/payin.store.ts';
 import { type DuePsePayin, leaseDuePsePayins } from '../../payins/pse-payin.store.ts';
+import { collectionDescription } from './collection-description.ts';
 import type { PseOpener, PseOrder } from './open-pse-payins.ts';
 
 const BATCH_SIZE = 32;
@@ -59,6 +60,7 @@ function toPseOrder(row: DuePsePayin, leaseToken: string, dataKey: SecretKey): P
     organizationNumber: row.organization_number,
     payin,
     payer: payin.customer,
+    description: collectionDescription(row.organization_name, row.link_description ?? payin.reference),
     leaseToken,
     attempts: row.rail_attempts,
     sentMsAgo: row.sent_ms_ago,

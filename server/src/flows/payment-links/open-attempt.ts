@@ -21,6 +21,8 @@ export interface Attempt {
   readonly organization: Organization;
   readonly secrets: OrganizationSecrets;
   readonly linkId: string;
+  /** What the link is for. */
+  readonly description: string | null;
   readonly method: Method;
   readonly customer: Customer | null;
   /** Set if the payer entered the customer data. */
@@ -38,7 +40,7 @@ export async function openAttempt(
   collectionStarter: CollectionStarter,
   attempt: Attempt,
 ): Promise<Payin | null> {
-  const { organization, secrets, linkId, method, customer } = attempt;
+  const { organization, secrets, linkId, description, method, customer } = attempt;
   const id = uuidv7(deps.clock.now(), deps.cell);
   const leaseToken = newLeaseToken();
   const source = newSource(deps, method.rail === 'PSE' ? method : { ...method, keyType: 'QR_CODE' });
@@ -79,5 +81,5 @@ export async function openAttempt(
     })
     .catch((error: unknown) => Promise.reject(toWriteError(error)));
   if (!payin) return null;
-  return collectionStarter.start({ payin, organization, secrets, leaseToken });
+  return collectionStarter.start({ payin, organization, secrets, leaseToken, description });
 }

@@ -82,6 +82,7 @@ export class CheckoutForms {
     const payin = await openAttempt(deps, collectionStarter, {
       ...state.shop,
       linkId: state.link.id,
+      description: state.link.description,
       method,
       customer: parsed?.customer ?? state.link.customer,
       authorization: parsed ? toAuthorization(request) : null,

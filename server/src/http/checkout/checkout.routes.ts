@@ -176,9 +176,10 @@ class Checkout implements FormPages {
     const { deps, shops } = this.#parts;
     const load = kind === 'link' ? loadLinkCheckout : loadPayinCheckout;
     const state = await load(deps, shops, request.params.token);
-    const payin = state?.attempt?.payin;
-    if (!state || payin?.source.rail !== 'BRE_B' || isFinal(payin.status))
-      return this.notFound(request, reply);
+    const payin = state?.attempts.find(
+      ({ payin: each }) => each.source.rail === 'BRE_B' && !isFinal(each.status),
+    )?.payin;
+    if (!state || payin?.source.rail !== 'BRE_B') return this.notFound(request, reply);
     const [, data = ''] = brebQr(deps.qrNetwork, state.shop.organization, payin, payin.source.key).split(',');
     return reply
       .type('image/png')

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { printableAscii } from '../../kit/ascii.ts';
 import { cents, decimalPesos, MAX_AMOUNT_IN_CENTS } from '../../kit/money.ts';
 
 // The payload of a Bre-B QR code: industry standard "Campos QR Code EMVCo" v1.4-2025.
@@ -142,54 +143,6 @@ function amountText(amountInCents: bigint): string {
   return text.endsWith('.00') ? text.slice(0, -3) : text;
 }
 
-/** Characters in names of people, companies and towns that have no Unicode decomposition. */
-const REWRITTEN: ReadonlyMap<string, string> = new Map([
-  ['ß', 'ss'],
-  ['Æ', 'AE'],
-  ['æ', 'ae'],
-  ['Œ', 'OE'],
-  ['œ', 'oe'],
-  ['Ø', 'O'],
-  ['ø', 'o'],
-  ['Ł', 'L'],
-  ['ł', 'l'],
-  ['Đ', 'D'],
-  ['đ', 'd'],
-  ['‘', "'"],
-  ['’', "'"],
-  ['“', '"'],
-  ['”', '"'],
-  ['–', '-'],
-  ['—', '-'],
-]);
-
-/** Longer than any name; it bounds the cost of malicious input. */
-const REWRITTEN_LENGTH_MAX = 256;
-
-/**
- * Removes accents and replaces characters without an ASCII form by a space. Collapses and trims spaces. May return
- * an empty text.
- */
-function printableAscii(text: string, lengthMax: number): string {
-  const source = text.length > REWRITTEN_LENGTH_MAX ? text.slice(0, REWRITTEN_LENGTH_MAX) : text;
-  const characters = consistsOf(source, isPrintable) ? source : source.normalize('NFKD');
-  let out = '';
-  let spaceDue = false;
-  for (const character of characters) {
-    const code = character.charCodeAt(0);
-    if (isCombiningMark(code)) continue;
-    const piece = code > 0x20 && code < 0x7f ? character : (REWRITTEN.get(character) ?? '');
-    if (piece === '') {
-      spaceDue = out !== '';
-      continue;
-    }
-    out += spaceDue ? ` ${piece}` : piece;
-    spaceDue = false;
-    if (out.length >= lengthMax) break;
-  }
-  return out.slice(0, lengthMax).trimEnd();
-}
-
 function requireOnly(
   name: string,
   text: string,
@@ -214,7 +167,5 @@ const isUpperAlphanumeric = (code: number): boolean => isDigit(code) || (code >=
 /** Letters, digits, `-` and `_`, as in the ids of the networks' codes. */
 const isIdCharacter = (code: number): boolean =>
   isUpperAlphanumeric(code) || (code >= 0x61 && code <= 0x7a) || code === 0x2d || code === 0x5f;
-const isPrintable = (code: number): boolean => code >= 0x20 && code < 0x7f;
-const isCombiningMark = (code: number): boolean => code >= 0x300 && code <= 0x36f;
 
 const malformed = (what: string, at: number): RangeError => new RangeError(`${what} at character ${at}`);
