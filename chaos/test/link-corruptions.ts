@@ -190,10 +190,11 @@ export const LINK_CORRUPTIONS: readonly LinkCorruption[] = [
         resource_id = (select id from caudal.payins where ${A_PAYIN}) where ${ITS_EVENT('COMPLETED')}`,
   },
   {
-    name: "the payer's authorization is missing",
+    name: 'a payin without details that a payer entered has an authorization',
     invariant: 'payer_details_authorized',
     detail: 'payer details and authorization differ',
-    sql: 'delete from caudal.payer_authorizations',
+    sql: `insert into caudal.payer_authorizations (organization_id, payin_id, text_id, at, evidence)
+      select organization_id, id, 'x', created_at, '' from caudal.payins where ${A_PAYIN}`,
   },
   {
     name: 'the event of a link has another timestamp than the link',

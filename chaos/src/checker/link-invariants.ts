@@ -166,11 +166,13 @@ function payinViolations({ rows }: World, payin: PayinRow): Violation[] {
     ...(rows.eventsByResource.get(payin.id) ?? []),
     ...(rows.finalEventsByResource.get(payin.id) ?? []),
   ];
+  // Only PSE needs details, and only if the merchant did not send them.
+  const hasEnteredDetails = payin.rail === 'PSE' && !link.hasCustomer;
   return [
     ...(events.length === 0
       ? []
       : [{ invariant: NO_EVENT, detail: 'the payin has an event', row: { ...row, events } }]),
-    ...(rows.links.authorized.has(payin.id) === !link.hasCustomer
+    ...(rows.links.authorized.has(payin.id) === hasEnteredDetails
       ? []
       : [{ invariant: AUTHORIZED, detail: 'payer details and authorization differ', row }]),
   ];

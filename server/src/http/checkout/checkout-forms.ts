@@ -6,7 +6,7 @@ import {
   loadPayinCheckout,
 } from '../../flows/payment-links/load-checkout.ts';
 import { type Method, openAttempt } from '../../flows/payment-links/open-attempt.ts';
-import type { CheckoutParts } from './checkout.routes.ts';
+import type { CheckoutParts } from './checkout-parts.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { offerRails } from './offered-rails.ts';
 import { type PageRequest, pagePath, parseMethod, toAuthorization } from './page-request.ts';

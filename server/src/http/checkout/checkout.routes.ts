@@ -1,9 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Deps } from '../../deps.ts';
-import type { BankList } from '../../flows/payins/read-banks.ts';
-import type { CollectionStarter } from '../../flows/payins/start-collection.ts';
 import { CompletedPaymentCounter } from '../../flows/payment-links/completed-payments.ts';
-import type { PaymentExpediter } from '../../flows/payment-links/expedite-payment.ts';
 import {
   type CheckoutState,
   loadLinkCheckout,
@@ -11,11 +7,9 @@ import {
   type PagePayin,
 } from '../../flows/payment-links/load-checkout.ts';
 import { loadOwnPayer } from '../../flows/payment-links/load-own-payer.ts';
-import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.system.ts';
 import { freshBytes } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
-import type { Logos } from '../../organizations/logos.ts';
-import type { Shop, Shops } from '../../organizations/shops.ts';
+import type { Shop } from '../../organizations/shops.ts';
 import { brebQr } from '../../payins/breb-qr.ts';
 import { isFinal } from '../../payins/payin.states.ts';
 import { paymentLinkUrl } from '../../payment-links/payment-link.view.ts';
@@ -26,9 +20,9 @@ import { html, type SafeHtml } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import { authenticity } from './authenticity.ts';
-import type { OperatorIdentity } from './brand.ts';
 import { registerBrandImages } from './brand-images.ts';
 import { CheckoutForms, type FormPages, isCrossSite } from './checkout-forms.ts';
+import type { CheckoutParts } from './checkout-parts.ts';
 import { compressPage } from './compress-page.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
@@ -51,19 +45,6 @@ import { type ReceiptParts, registerReceipts } from './receipt.routes.ts';
 import type { PayerForm } from './render-context.ts';
 import { chooseScreen, type Screen } from './screen.ts';
 import { renderScreen } from './screens.ts';
-
-export interface CheckoutParts {
-  readonly deps: Deps;
-  readonly shops: Shops;
-  readonly logos: Logos;
-  readonly collectionStarter: CollectionStarter;
-  readonly expediter: PaymentExpediter;
-  readonly watch: CheckoutWatch;
-  readonly banks: BankList;
-  /** Whether the deployment can send receipts by e-mail. */
-  readonly sendsEmail: boolean;
-  readonly operator: OperatorIdentity;
-}
 
 /** Screens that change without the payer; all others need no live updates. */
 const LIVE_SCREENS: ReadonlySet<Screen['kind']> = new Set([

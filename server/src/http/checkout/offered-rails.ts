@@ -1,6 +1,6 @@
 import type { CheckoutState } from '../../flows/payment-links/load-checkout.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
-import type { CheckoutParts } from './checkout.routes.ts';
+import type { CheckoutParts } from './checkout-parts.ts';
 
 /** A rail of the shop that cannot take this payment now, and why. */
 export type ExcludedRail = { readonly rail: Rail } /** Paused by an operator, or failing now. */ & (
