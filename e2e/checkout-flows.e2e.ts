@@ -13,7 +13,8 @@ async function waitForBankPage(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Aprobar el pago' }).waitFor({ timeout: 15_000 });
 }
 
-async function waitForShopPage(page: Page): Promise<void> {
+async function returnToShop(page: Page): Promise<void> {
+  await page.getByRole('link', { name: /^Volver a/ }).click();
   await page.waitForURL(stage.shopUrl, { timeout: 15_000 });
 }
 
@@ -36,7 +37,7 @@ describe.each([
     await heading(page, 'Pago recibido');
     await screen(page, 'confirmed');
     expect(await stage.linkStatus(id)).toBe('COMPLETED');
-    await waitForShopPage(page);
+    await returnToShop(page);
   });
 
   it('pays an open link with PSE at the bank and returns to the checkout', async () => {
@@ -179,7 +180,7 @@ describe('payment link', () => {
     await stranger.goto(url);
     expect(await heading(stranger, 'Este pago ya fue realizado')).toBe(true);
     await screen(stranger, 'already-paid');
-    await waitForShopPage(stranger);
+    await returnToShop(stranger);
   });
 
   it('shows an error page for an unknown link', async () => {
@@ -210,7 +211,7 @@ describe('payin without a link', () => {
     await heading(page, 'Pague con esta llave');
     await stage.payKey(page);
     expect(await heading(page, 'Pago recibido')).toBe(true);
-    await waitForShopPage(page);
+    await returnToShop(page);
   });
 
   it('on PSE without a customer requests the details, keeps them after an error, and goes to the bank', async () => {

@@ -4,7 +4,7 @@
  * than the stamp. A failed refresh changes nothing but the connection notice: the screen stays and is tried again. Served without a build step: it must run on old phones and stay small.
  */
 export const CHECKOUT_SCRIPT = `(function(){
-var d=document,live,poll,timer,retry,busy=false,asking=false,pushed=0,latest='';
+var d=document,live,poll,timer,retry,leaving,idle,busy=false,asking=false,pushed=0,latest='';
 function q(s){return d.querySelector(s)}
 function first(){return [].filter.call(d.querySelectorAll('#main h1'),function(h){return h.offsetParent})[0]}
 function announce(t){var e=q('#announcer');if(e){e.textContent='';setTimeout(function(){e.textContent=t},50)}}
@@ -42,7 +42,7 @@ clearInterval(poll);
 if(!u)return;
 poll=setInterval(function(){ask(u)},3000);
 if(window.EventSource&&!live)listen(u)}
-function reopen(){if(d.body.hasAttribute('data-retry'))setTimeout(function(){get(location.href,{'x-part':'main'}).then(function(){location.reload()},reopen)},3000)}
+function reopen(){if(d.body.hasAttribute('data-reopen'))setTimeout(function(){get(location.href,{'x-part':'main'}).then(function(){location.reload()},reopen)},3000)}
 function count(){
 clearInterval(timer);
 var p=q('[data-left]');if(!p)return;
@@ -72,10 +72,23 @@ i.oninput=function(){var v=plain(i.value.trim()),n=0;
 var e=f.querySelector('[data-none]');e.textContent=n?'':e.getAttribute('data-none')};
 i.onkeydown=function(e){if(e.key==='Enter')e.preventDefault()};
 f.onchange=function(){var c=f.querySelector('[name=bank]:checked');if(c)b.textContent=b.getAttribute('data-go-to').replace('{bank}',c.parentNode.textContent.trim())}}
+function leave(){
+clearInterval(leaving);idle=null;
+var r=q('[data-return]'),p=q('[data-leaving]'),k='stay '+location.pathname,s;
+if(!p||sessionStorage.getItem(k))return;
+function left(n){s=n;p.firstChild.textContent=p.getAttribute('data-leaving').replace('{seconds}',s)}
+function stay(){clearInterval(leaving);idle=null;p.hidden=true;sessionStorage.setItem(k,1)}
+idle=function(){left(30)};idle();p.hidden=false;
+q('[data-stay]').onclick=function(){stay();r.focus()};
+leaving=setInterval(function(){
+if(d.hidden)return;
+left(s-1);
+if(s===20)announce(p.firstChild.textContent);
+if(s===0){stay();location.href=r.href}},1000)}
+['pointerdown','pointermove','keydown','wheel','touchmove','scroll'].forEach(function(n){addEventListener(n,function(){if(idle)idle()},{passive:true})});
 function redirect(){
 var g=q('[data-go]');if(g&&!sessionStorage.getItem(g.href)){sessionStorage.setItem(g.href,1);setTimeout(function(){location.href=g.href},600)}
 else if(g&&performance.getEntriesByType('navigation').some(function(n){return n.type==='back_forward'}))location.replace(location.pathname);
-var r=q('[data-return]');if(r){var s=q('[data-soon]');if(s)s.hidden=false;setTimeout(function(){if(d.contains(r))location.href=r.href},5000)}
 var w=q('[data-focus]');if(w)w.focus();
 var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}
 var s2=q('[data-share-url]');if(s2&&navigator.share){s2.hidden=false;s2.onclick=function(){navigator.share({title:d.title,url:s2.getAttribute('data-share-url')}).catch(function(){})}}}
@@ -103,7 +116,7 @@ var w=b.textContent,end=performance.now()+1000*b.getAttribute('data-retry');b.di
 (function tick(){var s=Math.ceil((end-performance.now())/1000);
 if(s<=0){b.disabled=false;b.textContent=w;return}
 b.textContent=b.getAttribute('data-retry-in').replace('{time}',Math.floor(s/60)+':'+('0'+s%60).slice(-2));setTimeout(tick,500)})()}
-function init(){watch();count();copy();banks();redirect();drafts();keyboards();share();retry();later()}
+function init(){watch();count();copy();banks();redirect();drafts();keyboards();share();retry();later();leave()}
 function later(){[].forEach.call(d.querySelectorAll('[data-after]'),function(e){setTimeout(function(){e.hidden=false},1000*e.getAttribute('data-after'))})}
 init();reopen();
 addEventListener('online',function(){connection('');if(d.body.getAttribute('data-live'))refresh()});

@@ -15,7 +15,6 @@ export const EN: OwnMessages = {
   key: 'Key',
   back: 'Back to {shop}',
   backHost: 'Goes to {host}',
-  backSoon: 'You will return to the shop in 5 seconds.',
   support: 'Need help? Write to {shop}: {contact}',
   method: {
     title: 'How do you want to pay?',

@@ -13,7 +13,6 @@ export const ES = {
   key: 'Llave',
   back: 'Volver a {shop}',
   backHost: 'Va a {host}',
-  backSoon: 'Volverá a la tienda en 5 segundos.',
   support: '¿Necesita ayuda? Escriba a {shop}: {contact}',
   method: {
     title: '¿Cómo quiere pagar?',

@@ -5,6 +5,7 @@ const ES = {
     offline: 'Su dispositivo no tiene internet; esta página se actualizará cuando vuelva.',
     unsent: 'Su dispositivo no tiene internet: no se envió nada. Intente de nuevo cuando vuelva.',
   },
+  leaving: { soon: 'Volverá a {shop} en {seconds} s.', stay: 'Quedarme aquí' },
   /** None of these texts says that no money moved: an error page has not read the payment. */
   broken: {
     title: 'No pudimos consultar su pago',
@@ -27,6 +28,7 @@ const EN: PageMessages = {
     offline: 'Your device is offline; this page updates when the connection is back.',
     unsent: 'Your device is offline: nothing was sent. Try again when the connection is back.',
   },
+  leaving: { soon: 'You will return to {shop} in {seconds} s.', stay: 'Stay here' },
   broken: {
     title: 'We could not look up your payment',
     unread: 'If you already paid, do not pay again: this page updates by itself.',

@@ -33,12 +33,14 @@ export function helpLine(
 
 /**
  * Link to the merchant's callback URL, unchanged, with its host visible.
- * @param redirect whether the script follows the link automatically
+ * @param redirect whether the script follows the link after 30 s without input; the payer can stop it
  */
 export function back(context: RenderContext, redirect: boolean): SafeHtml | null {
   const { messages, state } = context;
   const url = state.link?.callbackUrl ?? state.attempt?.payin.callbackUrl ?? null;
   if (url === null) return null;
+  const { soon, stay } = messages.leaving;
   return html`<p><a class="button${!redirect && ' quiet'}" href="${url}" rel="noreferrer"${redirect && html` data-return`}>${formatShopMessage(context, messages.back)}</a>
-<small class="host">${formatMessage(messages.backHost, { host: new URL(url).host })}${redirect && html`<span data-soon hidden> · ${messages.backSoon}</span>`}</small></p>`;
+<small class="host">${formatMessage(messages.backHost, { host: new URL(url).host })}</small></p>
+${redirect && html`<p class="leaving" data-leaving="${formatShopMessage(context, soon)}" hidden><span></span> <button class="link" type="button" data-stay>${stay}</button></p>`}`;
 }
