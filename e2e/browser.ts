@@ -31,3 +31,14 @@ export async function screen(page: Page, name: string): Promise<void> {
   const width = page.viewportSize()?.width ?? 0;
   await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
 }
+
+/** Saves a screenshot at each of the widths that the layout distinguishes, and restores the width. */
+export async function screenWidths(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize();
+  if (process.env['E2E_SCREENS'] === undefined || before === null) return;
+  for (const width of [360, 768, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await screen(page, name);
+  }
+  await page.setViewportSize(before);
+}

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axe } from './axe.ts';
-import { DESKTOP, screen } from './browser.ts';
+import { DESKTOP, screenWidths } from './browser.ts';
 import { SCREENS } from './checkout-screens.ts';
 import { CheckoutStage, customer } from './checkout-stage.ts';
 
@@ -19,10 +19,6 @@ async function violations(page: Page): Promise<string[]> {
   return found.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)}`));
 }
 
-/** Disables the redirect to the shop after five seconds, which is too early for the checks. */
-const DISABLE_REDIRECT =
-  'const later = setTimeout; window.setTimeout = (what, ms) => (ms === 5000 ? 0 : later(what, ms));';
-
 /** Interactive elements below the minimum size; links inside a sentence are exempt. */
 const TOO_SMALL = `[...document.querySelectorAll('a,button,input,select,summary,label.choice')].filter((each) => {
   const box = (each.closest('label.choice') ?? each).getBoundingClientRect();
@@ -35,7 +31,6 @@ async function checkSize(name: string, page: Page): Promise<void> {
   if (name === 'details-wrong') return;
   const context = await stage.browser.newContext({ storageState: await page.context().storageState() });
   const fresh = await context.newPage();
-  await fresh.addInitScript(DISABLE_REDIRECT);
   const session = await context.newCDPSession(fresh);
   let bytes = 0;
   const hosts = new Set<string>();
@@ -60,13 +55,12 @@ describe.each(SCREENS)('screen $name', ({ name, open }) => {
       ['en-US', DESKTOP],
     ] as const) {
       const page = await stage.payer({ locale, viewport, reducedMotion: 'reduce' });
-      await page.addInitScript(DISABLE_REDIRECT);
       await open(stage, page);
       expect(await page.locator('html').getAttribute('lang')).toBe(locale === 'es-CO' ? 'es-CO' : 'en');
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         expect(await violations(page)).toEqual([]);
-        await screen(page, `${name}-${locale}-${colorScheme}`);
+        await screenWidths(page, `${name}-${locale}-${colorScheme}`);
       }
       if (locale === 'es-CO') await checkSize(name, page);
       await page.context().close();
@@ -80,6 +74,54 @@ describe.each(SCREENS)('screen $name', ({ name, open }) => {
     expect(await page.evaluate(TOO_SMALL)).toEqual([]);
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
     await page.context().close();
+  });
+});
+
+describe('a payer who reads with large letters', () => {
+  it('M13: sees every screen without horizontal scrolling at 180 pixels, and with the letter size of the browser', async () => {
+    for (const { name, open } of SCREENS) {
+      const page = await stage.payer({ viewport: { width: 320, height: 640 } });
+      await open(stage, page);
+      await page.setViewportSize({ width: 180, height: 640 });
+      expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 180]);
+      await page.setViewportSize({ width: 320, height: 640 });
+      const sizes = `[...document.querySelectorAll('body *')].map((each) => parseFloat(getComputedStyle(each).fontSize))`;
+      const before = (await page.evaluate(sizes)) as number[];
+      await page.evaluate(`document.documentElement.style.fontSize = '32px'`);
+      expect([name, await page.evaluate(sizes)]).toEqual([name, before.map((size) => size * 2)]);
+      expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 320]);
+      await page.context().close();
+    }
+  }, 180_000);
+});
+
+describe('a payer with a high contrast theme', () => {
+  it('S12: sees the frame of every button and of the chosen bank', async () => {
+    const page = await stage.payer({ forcedColors: 'active' });
+    await page.goto((await stage.link({ rail: 'BRE_B', ...customer() })).url);
+    const frame = `(() => { const { borderTopWidth, borderTopColor, backgroundColor } = getComputedStyle(document.querySelector('.button'));
+      return borderTopWidth === '1px' && borderTopColor !== backgroundColor })()`;
+    expect(await page.evaluate(frame)).toBe(true);
+    await page.goto(`${(await stage.link()).url}?m=PSE`);
+    expect(await page.evaluate(frame)).toBe(true);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+  });
+});
+
+describe('the QR code', () => {
+  it('S8: has modules of three whole pixels and fits a narrow phone', async () => {
+    const page = await stage.payer({ viewport: { width: 320, height: 640 } });
+    await page.goto((await stage.link({ rail: 'BRE_B', ...customer() })).url);
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    await page.getByText('Mostrar código QR').click();
+    const qr = page.locator('.qr:visible');
+    const [shown, natural] = (await qr.evaluate((image) => [
+      image.getBoundingClientRect().width,
+      (image as unknown as { naturalWidth: number }).naturalWidth,
+    ])) as [number, number];
+    // The image has four pixels per module.
+    expect(shown / (natural / 4)).toBe(3);
   });
 });
 

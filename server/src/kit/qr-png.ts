@@ -22,12 +22,20 @@ const DEFLATE = { level: 1, strategy: constants.Z_RLE } as const;
 
 /** Renders a black-on-white PNG of 300 to 400 pixels for payment payloads, quiet zone included. ASCII only. */
 export function qrPngDataUri(text: string): string {
+  return qrPng(text).dataUri;
+}
+
+/** The same image and its width in modules, quiet zone included. */
+export function qrPng(text: string): { readonly dataUri: string; readonly modules: number } {
   const symbol = qrSymbol(text);
   const canvas = canvasFor(symbol.size);
   paint(canvas, symbol);
   const pixels = deflateSync(canvas.raster, DEFLATE);
   const png = Buffer.concat([canvas.head, chunk('IDAT', pixels), TAIL]);
-  return `data:image/png;base64,${png.toString('base64')}`;
+  return {
+    dataUri: `data:image/png;base64,${png.toString('base64')}`,
+    modules: symbol.size + 2 * QUIET_MODULES,
+  };
 }
 
 /** The modules of the code, without quiet zone. ASCII only. */

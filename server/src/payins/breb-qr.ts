@@ -1,4 +1,4 @@
-import { qrPngDataUri } from '../kit/qr-png.ts';
+import { qrPng } from '../kit/qr-png.ts';
 import { brebQrPayload } from '../rails/breb/emvco.ts';
 import type { Payin } from './payin.ts';
 
@@ -10,6 +10,9 @@ export interface QrMerchant {
   readonly merchantCategory: string;
 }
 
+/** Pixels per module on a page: a whole number of at least three, or cameras cannot read the code from a screen. */
+const PAGE_MODULE_PIXELS = 3;
+
 /** Renders `qrString` on demand; it is never stored. The same payin always yields the same image. */
 export function brebQr(
   network: { readonly network: string; readonly networkId: string },
@@ -17,7 +20,17 @@ export function brebQr(
   payin: Payin,
   key: string,
 ): string {
-  return qrPngDataUri(
+  return brebQrImage(network, merchant, payin, key).src;
+}
+
+/** The same image with the width at which a page must show it. */
+export function brebQrImage(
+  network: { readonly network: string; readonly networkId: string },
+  merchant: QrMerchant,
+  payin: Payin,
+  key: string,
+): { readonly src: string; readonly width: number } {
+  const { dataUri, modules } = qrPng(
     brebQrPayload({
       key,
       amountInCents: payin.amount,
@@ -32,4 +45,5 @@ export function brebQr(
       transactionId: key.slice(1),
     }),
   );
+  return { src: dataUri, width: modules * PAGE_MODULE_PIXELS };
 }

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  bogotaTime,
-  contrastColor,
-  groupedKey,
-  initials,
-  masked,
-  moneyText,
-} from '../../src/http/checkout/format.ts';
+import { accentVariables, contrastColor } from '../../src/http/checkout/accent.ts';
+import { bogotaTime, groupedKey, initials, masked, moneyText } from '../../src/http/checkout/format.ts';
 
 describe('checkout formatting', () => {
   it.each([
@@ -20,7 +14,7 @@ describe('checkout formatting', () => {
     [999_999_999_999n, '$ 9.999.999.999,99'],
     [0n, '$ 0'],
   ])('formats %i cents as %s', (amount, text) => {
-    expect(moneyText(amount)).toBe(text);
+    expect(moneyText(amount)).toBe(text.replace(' ', '\u00a0'));
   });
 
   it.each([
@@ -92,6 +86,29 @@ describe('the text color on an accent color', () => {
     for (let step = 0; step < 4096; step += 1) {
       const accent = `#${step.toString(16).padStart(3, '0').replaceAll(/./g, '$&$&')}`;
       expect([accent, contrast(accent, contrastColor(accent)) >= 4.5]).toEqual([accent, true]);
+    }
+  });
+
+  it('S12: the button color stands out from the paper of each color scheme, and stays if it already does', () => {
+    const colorsOf = (accent: string) =>
+      [
+        ...accentVariables(accent)
+          .toString()
+          .matchAll(/--accent:(#\w{6});--on-accent:(#\w{6})/g),
+      ].map(([, button = '', text = '']) => ({ button, text }));
+    for (let step = 0; step < 4096; step += 1) {
+      const accent = `#${step.toString(16).padStart(3, '0').replaceAll(/./g, '$&$&')}`;
+      const colors = colorsOf(accent);
+      expect(colors).toHaveLength(2);
+      for (const [index, paper] of ['#ffffff', '#131c2e'].entries()) {
+        const { button = '', text = '' } = colors[index] ?? {};
+        expect([accent, contrast(button, paper) >= 3, contrast(button, text) >= 4.5]).toEqual([
+          accent,
+          true,
+          true,
+        ]);
+        if (contrast(accent, paper) >= 3) expect(button).toBe(accent);
+      }
     }
   });
 });

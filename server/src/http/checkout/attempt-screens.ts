@@ -1,7 +1,7 @@
 import type { PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { bogotaTime, moneyText } from './format.ts';
-import { CLOCK, CROSS } from './icons.ts';
+import { BANK, CLOCK, CROSS, EXPIRED, SAFE, STOPPED } from './icons.ts';
 import { formatMessage } from './messages.ts';
 import { moneyNotes, undecidedPayment } from './money-notes.ts';
 import { bankName, type RenderContext } from './render-context.ts';
@@ -15,13 +15,13 @@ export function openingScreen(context: RenderContext, { payin }: PagePayin): Saf
   const { messages, state } = context;
   const secondsLeft = ALTERNATIVE_AFTER_SECONDS - (state.now.getTime() - payin.createdAt.getTime()) / 1000;
   const button = brebButton(context, messages.payWithBreb);
-  return html`${CLOCK}<h1>${messages.opening.title}</h1><p>${messages.opening.about}</p>
+  return html`${BANK}<h1>${messages.opening.title}</h1><p>${messages.opening.about}</p>
 ${button && html`<div data-after="${Math.max(0, Math.ceil(secondsLeft))}"${secondsLeft > 0 && html` hidden`}><p>${messages.opening.slow}</p>${button}</div>`}`;
 }
 
 export function toBankScreen({ messages, path }: RenderContext, { payin }: PagePayin): SafeHtml {
   const { bank, page } = bankPage({ payin });
-  return html`${CLOCK}<h1>${formatMessage(messages.toBank.title, { bank })}</h1><p>${messages.toBank.about}</p>
+  return html`${BANK}<h1>${formatMessage(messages.toBank.title, { bank })}</h1><p>${messages.toBank.about}</p>
 <p><a class="button" href="${page.url}" data-go rel="noreferrer">${formatMessage(messages.toBank.go, { bank })}</a></p>
 <p><a class="link" href="${path}">${messages.toBank.returned}</a></p>`;
 }
@@ -30,7 +30,7 @@ export function toBankScreen({ messages, path }: RenderContext, { payin }: PageP
 export function bankQuestionScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
   const { messages, path } = context;
   const { bank, page } = bankPage(attempt);
-  return html`${CLOCK}<h1>${formatMessage(messages.bankQuestion.title, { bank })}</h1><p>${messages.bankQuestion.about}</p>
+  return html`${BANK}<h1>${formatMessage(messages.bankQuestion.title, { bank })}</h1><p>${messages.bankQuestion.about}</p>
 <p><a class="button" href="${path}?paid=1">${messages.bankQuestion.yes}</a></p>
 <p><a class="button quiet" href="${page.url}" rel="noreferrer">${messages.bankQuestion.back}</a></p>
 ${brebButton(context, messages.payWithBrebInstead)}`;
@@ -83,7 +83,7 @@ export function underpaidScreen(context: RenderContext, attempt: PagePayin): Saf
     ? [state.link.paid, state.link.amount]
     : [payin.confirmedAmount ?? 0n, payin.amount];
   const values = { paid: moneyText(paid), amount: moneyText(amount), missing: moneyText(amount - paid) };
-  return html`${CLOCK}<h1>${formatMessage(messages.underpaid.title, values)}</h1>
+  return html`${SAFE}<h1>${formatMessage(messages.underpaid.title, values)}</h1>
 <p>${canContinue ? formatMessage(messages.underpaid.missing, values) : messages.underpaid.about}</p>${moneyNotes(context)}
 ${canContinue && html`<p><a class="button" href="${path}?again=1">${formatMessage(messages.underpaid.payMissing, values)}</a></p>`}
 <dl><dt>${messages.reference}</dt><dd>${payin.reference}</dd>
@@ -98,7 +98,7 @@ export function heldMoneyScreen(context: RenderContext, canRetry: boolean): Safe
   if (!money) throw new Error('no undecided payment');
   const texts = messages.heldMoney;
   const late = money.kind === 'paid_late';
-  return html`${CLOCK}<h1>${formatMessage(late ? texts.late : texts.again, { amount: moneyText(money.amount) })}</h1>
+  return html`${SAFE}<h1>${formatMessage(late ? texts.late : texts.again, { amount: moneyText(money.amount) })}</h1>
 <p>${late ? texts.lateAbout : texts.againAbout}</p>${moneyNotes(context)}
 ${back(context, false)}${canRetry && html`<p><a class="link" href="${path}?again=1">${texts.insist}</a></p>`}`;
 }
@@ -111,7 +111,8 @@ export function endedScreen(
   { payin }: PagePayin,
 ): SafeHtml {
   const { state, path } = context;
-  const title = html`${CROSS}<h1>${texts.title}</h1>${reason !== null && html`<p>${reason}</p>`}<p><strong>${texts.nothing}</strong></p>${moneyNotes(context)}`;
+  const mark = payin.status === 'DECLINED' ? CROSS : payin.errorCode === 'EXPIRED' ? EXPIRED : STOPPED;
+  const title = html`${mark}<h1>${texts.title}</h1>${reason !== null && html`<p>${reason}</p>`}<p><strong>${texts.nothing}</strong></p>${moneyNotes(context)}`;
   // A payin without a link cannot be retried; a link can be until it expires.
   if (state.link === null) return html`${title}${back(context, true)}`;
   const hasOtherMethods = otherMethods(state, payin.source.rail).length > 0;
@@ -121,5 +122,5 @@ ${hasOtherMethods && html`<p><a class="button quiet" href="${path}?again=1">${te
 
 export function linkExpiredScreen(context: RenderContext): SafeHtml {
   const { linkExpired } = context.messages;
-  return html`${CLOCK}<h1>${linkExpired.title}</h1>${moneyNotes(context)}<p>${formatShopMessage(context, linkExpired.about)}</p>${back(context, true)}`;
+  return html`${EXPIRED}<h1>${linkExpired.title}</h1>${moneyNotes(context)}<p>${formatShopMessage(context, linkExpired.about)}</p>${back(context, true)}`;
 }

@@ -3,7 +3,8 @@ import { LOGO_EDGES, type LogoFile } from '../../organizations/logo.ts';
 import type { Logos } from '../../organizations/logos.ts';
 import type { Shop } from '../../organizations/shops.ts';
 import { html } from '../html.ts';
-import { contrastColor, initials } from './format.ts';
+import { contrastColor } from './accent.ts';
+import { initials } from './format.ts';
 
 const DEFAULT_ACCENT = '#0f766e';
 

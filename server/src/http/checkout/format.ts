@@ -1,8 +1,10 @@
-/** `$ 49.800`, or `$ 49.800,50` with cents: the Colombian format, used in both languages. */
+const NO_BREAK_SPACE = '\u00a0';
+
+/** `$ 49.800`, or `$ 49.800,50` with cents: the Colombian format, used in both languages. It is never split across lines. */
 export function moneyText(amount: bigint): string {
   const whole = (amount / 100n).toString().replace(/\B(?=(\d{3})+$)/g, '.');
   const rest = amount % 100n;
-  return `$ ${whole}${rest === 0n ? '' : `,${rest.toString().padStart(2, '0')}`}`;
+  return `$${NO_BREAK_SPACE}${whole}${rest === 0n ? '' : `,${rest.toString().padStart(2, '0')}`}`;
 }
 
 /** Groups the characters after the @ in fours, so that people can read the key aloud and compare it. */
@@ -14,11 +16,13 @@ export function groupedKey(brebKey: string): string {
 
 /** Always in Bogotá time, wherever the payer is. */
 export function bogotaTime(at: Date, language: string): string {
-  return new Intl.DateTimeFormat(language, {
+  const text = new Intl.DateTimeFormat(language, {
     timeZone: 'America/Bogota',
     dateStyle: 'long',
     timeStyle: 'short',
   }).format(at);
+  // `10:04 p. m.` stays on one line.
+  return text.replace(/\d+:\d\d.*$/, (time) => time.replaceAll(/\s/g, NO_BREAK_SPACE));
 }
 
 /** `Ana M••• R•••`, `••••••4050`, `a•••@example.com`: recognizable for the payer, useless to others. */
@@ -42,15 +46,4 @@ export function initials(name: string): string {
     .slice(0, 2)
     .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0x20).toUpperCase())
     .join('');
-}
-
-/** White or dark ink on the color; black if neither reaches the WCAG contrast ratio of 4.5 to 1. */
-export function contrastColor(color: string): string {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(color.slice(at, at + 2), 16) / 255;
-    return channel <= 0.040_45 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  });
-  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
-  if (1.05 / luminance >= 4.5) return '#ffffff';
-  return luminance / 0.0589 >= 4.5 ? '#0f172a' : '#000000';
 }

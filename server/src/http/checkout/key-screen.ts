@@ -1,5 +1,5 @@
 import type { PagePayin } from '../../flows/payment-links/load-checkout.ts';
-import { brebQr } from '../../payins/breb-qr.ts';
+import { brebQrImage } from '../../payins/breb-qr.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { moneyText } from './format.ts';
 import { formatMessage, type Messages } from './messages.ts';
@@ -16,13 +16,14 @@ export function keyScreen(context: RenderContext, { payin }: PagePayin): SafeHtm
   const { key } = payin.source;
   const { breb } = messages;
   const amount = moneyText(payin.amount);
+  const { src, width } = brebQrImage(qrNetwork, shop.organization, payin, key);
   const shareText = formatMessage(breb.shareText, { amount, shop: shop.organization.name, key });
   return html`<div class="touch-only"><h1>${breb.title}</h1></div><div class="mouse-only"><h1>${breb.scan}</h1></div>
 ${waiting(context, payin.expiresAt)}
 <div class="pay"><div><p class="key" data-key="${key}">${keyGroups(key)}</p>
 <p><button class="button" type="button" data-copy="${key}" data-copied="${breb.copied}" hidden>${breb.copy}</button></p>
 ${steps(context, payin.amount)}</div>
-<div class="pay-qr"><img class="qr" width="240" height="240" alt="${formatMessage(breb.qr, { amount })}" src="${brebQr(qrNetwork, shop.organization, payin, key)}">
+<div class="pay-qr"><img class="qr" width="${width}" height="${width}" alt="${formatMessage(breb.qr, { amount })}" src="${src}">
 <p class="pair"><a class="button quiet" href="${path}/qr.png" download="bre-b.png">${breb.saveQr}</a>
 <button class="button quiet" type="button" data-share="${path}/qr.png" data-share-text="${shareText}" hidden>${breb.shareQr}</button></p></div></div>
 ${offeredRails.length > 1 && html`<form method="post" action="${path}/change"><button class="link">${breb.other}</button></form>`}`;

@@ -1,10 +1,10 @@
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
+import { accentVariables } from './accent.ts';
 import { brandMetadata, type OperatorIdentity, operatorLine, shopHeader } from './brand.ts';
 import { accentColor } from './brand-images.ts';
 import { CHECKOUT_CSS } from './checkout-css.ts';
 import { CHECKOUT_SCRIPT } from './checkout-script.ts';
-import { contrastColor } from './format.ts';
 import type { Messages } from './messages.ts';
 import { PAYER_FORM_ID } from './render-context.ts';
 import { helpLine } from './shop-contact.ts';
@@ -57,11 +57,11 @@ export function renderDocument({ messages, nonce, ...frame }: Frame, page: Page)
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark"><meta name="format-detection" content="telephone=no">
 <title>${pageTitle(page)}</title>${brandMetadata(messages, frame, page)}
-<style nonce="${nonce}">${STYLES}:root{--accent:${accent};--on-accent:${contrastColor(accent)}}</style>
+<style nonce="${nonce}">${STYLES}${accentVariables(accent)}</style>
 ${autoRefresh}</head>
 <body${liveAttribute(page)}>
 ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
-<div class="card">${page.shop && shopHeader(page.shop, messages, page, frame)}
+<div class="card${page.shop && ' order'}">${page.shop && shopHeader(page.shop, messages, page, frame)}
 <p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}" data-unsent="${messages.connection.unsent}"></p>
 ${mainElement(page)}
 ${page.authenticity}${helpLine(messages, page, frame.operator)}
@@ -92,7 +92,7 @@ function pageTitle({ title, shop }: Page): string {
 
 function liveAttribute({ live, refreshSeconds }: Page): SafeHtml | null {
   if (live) return html` data-live="${live.url}" data-stamp="${live.stamp}"`;
-  return refreshSeconds === null ? null : html` data-retry`;
+  return refreshSeconds === null ? null : html` data-reopen`;
 }
 
 function mainElement({ main }: Page): SafeHtml {

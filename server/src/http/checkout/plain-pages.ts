@@ -1,4 +1,5 @@
 import { html } from '../html.ts';
+import { PROBLEM } from './icons.ts';
 import type { Page } from './layout.ts';
 import { formatMessage, type Messages } from './messages.ts';
 
@@ -14,7 +15,7 @@ export function errorPage(
   known: UnreadPayment,
   { requestId, url }: { readonly requestId: string; readonly url: string },
 ): Page {
-  const main = html`<h1>${broken.title}</h1><p>${broken[known]}</p><p><a class="button" href="${url}">${broken.again}</a></p>
+  const main = html`${PROBLEM}<h1>${broken.title}</h1><p>${broken[known]}</p><p><a class="button" href="${url}">${broken.again}</a></p>
 <p class="support">${formatMessage(broken.quote, { code: requestId })}</p>`;
   return { ...plainPage(broken.title, main), refreshSeconds: known === 'unread' ? 5 : null };
 }

@@ -15,7 +15,7 @@ import { bankScreen } from './bank-screen.ts';
 import { alreadyPaidScreen, confirmedScreen } from './confirmed-screen.ts';
 import { declineTexts } from './decline-texts.ts';
 import { detailsScreen } from './details-screen.ts';
-import { CLOCK } from './icons.ts';
+import { EXPIRED } from './icons.ts';
 import { keyScreen } from './key-screen.ts';
 import type { RenderContext } from './render-context.ts';
 import type { Screen } from './screen.ts';
@@ -78,6 +78,6 @@ export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
     case 'link_expired':
       return linkExpiredScreen(context);
     case 'payin_expired':
-      return html`${CLOCK}<h1>${messages.payinExpired.title}</h1><p>${formatShopMessage(context, messages.payinExpired.about)}</p>${back(context, true)}`;
+      return html`${EXPIRED}<h1>${messages.payinExpired.title}</h1><p>${formatShopMessage(context, messages.payinExpired.about)}</p>${back(context, true)}`;
   }
 }

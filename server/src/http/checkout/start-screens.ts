@@ -1,16 +1,17 @@
 import { html, type SafeHtml } from '../html.ts';
 import { exclusionText } from './decline-texts.ts';
 import { masked } from './format.ts';
-import { ARROW, CLOCK } from './icons.ts';
+import { ARROW, PROBLEM } from './icons.ts';
 import type { RenderContext } from './render-context.ts';
 import { back, formatShopMessage } from './shop-contact.ts';
 
 export function methodScreen({ messages, path }: RenderContext): SafeHtml {
-  const row = (rail: string, name: string, about: string) =>
-    html`<li><a class="row" href="${path}?m=${rail}"><span><strong>${name}</strong><span>${about}</span></span>${ARROW}</a></li>`;
+  // The wallets are decoration: the description names them.
+  const row = (rail: string, name: string, about: string, wallets: readonly string[] = []) =>
+    html`<li><a class="row" href="${path}?m=${rail}"><span><strong class="badge">${name}</strong>${wallets.map((wallet) => html`<b class="badge" aria-hidden="true">${wallet}</b>`)}<span>${about}</span></span>${ARROW}</a></li>`;
   return html`<h1>${messages.method.title}</h1><ul class="rows">
 ${row('BRE_B', messages.method.breb, messages.method.brebAbout)}
-${row('PSE', messages.method.pse, messages.method.pseAbout)}</ul>`;
+${row('PSE', messages.method.pse, messages.method.pseAbout, ['Nequi', 'Daviplata'])}</ul>`;
 }
 
 /** Bre-B is chosen, or the only method. */
@@ -24,7 +25,7 @@ export function unavailableScreen(context: RenderContext): SafeHtml {
   const { messages, excludedRails } = context;
   const { unavailable } = messages;
   const canWait = excludedRails.some(({ reason }) => reason === 'unavailable');
-  return html`${CLOCK}<h1>${canWait ? unavailable.title : unavailable.cannotPay}</h1>${exclusionNotes(context)}
+  return html`${PROBLEM}<h1>${canWait ? unavailable.title : unavailable.cannotPay}</h1>${exclusionNotes(context)}
 <p>${canWait ? unavailable.about : formatShopMessage(context, unavailable.ask)}</p>${back(context, false)}`;
 }
 
