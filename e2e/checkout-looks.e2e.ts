@@ -77,6 +77,12 @@ describe.each(SCREENS)('screen $name', ({ name, open }) => {
   });
 });
 
+/** The text spacing of WCAG 1.4.12. */
+const TEXT_SPACING = `document.documentElement.style.fontSize = '';
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*{line-height:1.5!important;letter-spacing:.12em!important;word-spacing:.16em!important}p{margin-bottom:2em!important}');
+  document.adoptedStyleSheets = [sheet];`;
+
 describe('a payer who reads with large letters', () => {
   it('M13: sees every screen without horizontal scrolling at 180 pixels, and with the letter size of the browser', async () => {
     for (const { name, open } of SCREENS) {
@@ -90,9 +96,11 @@ describe('a payer who reads with large letters', () => {
       await page.evaluate(`document.documentElement.style.fontSize = '32px'`);
       expect([name, await page.evaluate(sizes)]).toEqual([name, before.map((size) => size * 2)]);
       expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 320]);
+      await page.evaluate(TEXT_SPACING);
+      expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 320]);
       await page.context().close();
     }
-  }, 180_000);
+  }, 300_000);
 });
 
 describe('a payer with a high contrast theme', () => {
@@ -150,6 +158,21 @@ describe('payer with only a keyboard', () => {
     await page.locator('.waiting').waitFor();
     await stage.payKey(page);
     await page.locator('#announcer', { hasText: 'Pago recibido' }).waitFor({ state: 'attached' });
+    await page.context().close();
+  });
+});
+
+describe('payer with only a keyboard on the list of banks', () => {
+  it('the focused bank is never covered by the button that stays at the bottom', async () => {
+    const page = await stage.payer({ viewport: { width: 360, height: 640 } });
+    await page.goto(`${(await stage.link()).url}?m=PSE`);
+    await page.locator('[name=bank]').first().focus();
+    const isCovered = `(() => { const bank = document.activeElement.closest('.choice').getBoundingClientRect();
+      return bank.bottom > document.querySelector('.stays').getBoundingClientRect().top })()`;
+    for (let count = 0; count < 15; count += 1) {
+      await page.keyboard.press('ArrowDown');
+      expect([count, await page.evaluate(isCovered)]).toEqual([count, false]);
+    }
     await page.context().close();
   });
 });

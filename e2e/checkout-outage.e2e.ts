@@ -83,6 +83,7 @@ describe('M8: a payer without internet', () => {
     const { page, key } = await openKey();
     await page.context().setOffline(true);
     await page.locator('#connection', { hasText: OFFLINE }).waitFor(SLOW);
+    await page.locator('#announcer', { hasText: OFFLINE }).waitFor({ state: 'attached' });
     expect(await page.locator('[data-key]').first().isVisible()).toBe(true);
     await page.context().setOffline(false);
     await until(

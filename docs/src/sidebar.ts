@@ -65,6 +65,7 @@ export const SIDEBAR = [
       'operating/payouts',
       'operating/payment-links',
       'operating/receipts',
+      'operating/accessibility',
       'operating/webhooks',
       'operating/capacity',
       'operating/scale',

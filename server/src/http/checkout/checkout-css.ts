@@ -7,7 +7,7 @@ export const CHECKOUT_CSS = `
 @media (prefers-color-scheme:dark){:root{--ink:#f1f5f9;--muted:#a9b6c8;--line:#2b3648;--edge:#7c8ba1;--ground:#0b1120;--paper:#131c2e;--good:#4ade80;--bad:#fca5a5;--warn:#fbbf24;--wash:#1c273b}}
 *{box-sizing:border-box}
 [hidden]{display:none!important}
-html{-webkit-text-size-adjust:100%}
+html{-webkit-text-size-adjust:100%;scroll-padding:56px 0 88px}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column}
 p,h1,ul,ol,dl,dd,fieldset,figure{margin:0;padding:0}
 a{color:inherit}
@@ -59,6 +59,7 @@ input[aria-invalid=true],select[aria-invalid=true]{border:2px solid var(--bad)!i
 .choice input{flex:none;width:20px;height:20px;margin:0;accent-color:var(--accent)}
 .choice:hover{background:var(--wash)}
 .choice:has(:checked){background:var(--wash);border-color:var(--accent);box-shadow:inset 0 0 0 1px var(--accent)}
+.choice:has([aria-invalid=true]){border:2px solid var(--bad)}
 .choice:has(:focus-visible){outline:3px solid var(--ink);outline-offset:2px}
 fieldset{border:0;margin-top:16px;min-width:0}legend{font-weight:600;padding:0 0 4px;font-size:.875rem;color:var(--muted)}
 .search label{font-weight:500}
