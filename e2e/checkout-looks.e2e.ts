@@ -91,7 +91,7 @@ describe('a payer who reads with large letters', () => {
       await page.setViewportSize({ width: 180, height: 640 });
       expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 180]);
       await page.setViewportSize({ width: 320, height: 640 });
-      const sizes = `[...document.querySelectorAll('body *')].map((each) => parseFloat(getComputedStyle(each).fontSize))`;
+      const sizes = `[...document.querySelectorAll('body *:not([type=radio],[type=checkbox],[type=hidden])')].map((each) => parseFloat(getComputedStyle(each).fontSize))`;
       const before = (await page.evaluate(sizes)) as number[];
       await page.evaluate(`document.documentElement.style.fontSize = '32px'`);
       expect([name, await page.evaluate(sizes)]).toEqual([name, before.map((size) => size * 2)]);

@@ -85,6 +85,7 @@ describe('every page', () => {
       const page = await payer.open(wrong.replace('/l/', `/${kind}/`) + path);
       expect([page.status, page.h1]).toEqual([404, 'No encontramos este link de pago']);
       expect(page.html).not.toContain('Tienda Aurora');
+      expect(page.linkTo('Volver a intentar')).toBe(page.url);
     }
     for (const path of ['/begin', '/change'])
       expect((await payer.post(wrong + path, { ...PAYER_DETAILS, method: 'BRE_B' })).status).toBe(404);

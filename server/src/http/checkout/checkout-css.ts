@@ -43,7 +43,7 @@ strong.badge{padding:2px 10px;border-color:var(--ink);background:var(--ink);colo
 [aria-busy]::after{content:"";flex:none;width:16px;height:16px;margin-left:10px;border:2px solid;border-right-color:transparent;border-radius:50%;animation:turn .8s linear infinite}
 @keyframes turn{to{transform:rotate(1turn)}}
 .link{min-height:44px;padding:8px 0;border:0;background:none;color:var(--ink);font:inherit;text-decoration:underline;cursor:pointer}
-.leaving{display:flex;flex-wrap:wrap;justify-content:center;align-items:center;gap:0 12px;color:var(--muted);font-size:.875rem}
+.leaving{margin-top:4px;display:flex;flex-wrap:wrap;justify-content:center;align-items:center;gap:0 12px;color:var(--muted);font-size:.875rem}
 .host{display:block;text-align:center;color:var(--muted);font-size:.875rem;margin-top:8px;overflow-wrap:anywhere}
 .field{display:block}.field+.field{margin-top:16px}
 .field label{display:block;font-weight:500}

@@ -58,7 +58,9 @@ export function sendLiveStatus(
   send('retry: 1000\n\n');
   const unwatch = watch.watch(
     payin,
-    (stamp) => (sending = sending.then(async () => send(await toEvent(stamp, page)))),
+    (stamp) => {
+      sending = sending.then(async () => send(await toEvent(stamp, page)));
+    },
     () => send(null),
   );
   const keepAlive = setInterval(() => send(':\n\n'), KEEP_ALIVE_MS);
