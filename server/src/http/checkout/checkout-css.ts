@@ -34,7 +34,7 @@ strong.badge{padding:2px 10px;border-color:var(--ink);background:var(--ink);colo
 .icon{width:20px;height:20px;flex:none;fill:none;stroke:currentColor;stroke-width:1.75;stroke-linecap:round;stroke-linejoin:round}
 .mark{display:block;margin-inline:auto;width:56px;height:56px;fill:none;stroke-width:3;stroke-linecap:round;stroke-linejoin:round}
 .mark.good{stroke:var(--good)}.mark.bad{stroke:var(--bad)}.mark.wait{stroke:var(--warn)}.mark.calm{stroke:var(--muted)}
-.mark+h1,.mark+h1+p{text-align:center;text-wrap:balance}
+.mark+h1,.mark~p{text-align:center;text-wrap:balance}
 .mark.good path{stroke-dasharray:32;animation:draw .2s ease-out both}
 @keyframes draw{from{stroke-dashoffset:32}}
 .button{display:flex;align-items:center;justify-content:center;width:100%;min-height:48px;padding:10px 16px;border:1px solid transparent;border-radius:10px;background:var(--accent);color:var(--on-accent);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer;overflow-wrap:anywhere}

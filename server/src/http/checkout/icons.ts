@@ -20,7 +20,7 @@ export const BANK = mark('calm', '<path d="M6 19 24 7l18 12zM11 19v16m9-16v16m8-
 /** Too late. */
 export const EXPIRED = mark(
   'calm',
-  '<path d="M12 5h24M12 43h24M15 5c0 11 18 12 18 19S15 32 15 43M33 5c0 11-18 12-18 19s18 8 18 19"/>',
+  '<path d="M13 5h22M13 43h22M16 5v7c0 6 8 7 8 12s-8 6-8 12v7M32 5v7c0 6-8 7-8 12s8 6 8 12v7"/>',
 );
 /** Money that is held. */
 export const SAFE = mark(
