@@ -16,7 +16,7 @@ export function accentVariables(accent: string): SafeHtml {
 }
 
 /** The accent, mixed with the ink until buttons stand out from the paper. */
-export function readableAccent(
+function readableAccent(
   accent: string,
   { paper, ink }: { readonly paper: string; readonly ink: string },
 ): string {
@@ -33,7 +33,7 @@ export function contrastColor(color: string): string {
 }
 
 /** The WCAG contrast ratio of two colors, from 1 to 21. */
-export function contrast(one: string, other: string): number {
+function contrast(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }

@@ -7,8 +7,8 @@ export const CHECKOUT_CSS = `
 @media (prefers-color-scheme:dark){:root{--ink:#f1f5f9;--muted:#a9b6c8;--line:#2b3648;--edge:#7c8ba1;--ground:#0b1120;--paper:#131c2e;--good:#4ade80;--bad:#fca5a5;--warn:#fbbf24;--wash:#1c273b}}
 *{box-sizing:border-box}
 [hidden]{display:none!important}
-html{-webkit-text-size-adjust:100%;scroll-padding:56px 0 88px}
-body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column}
+html{-webkit-text-size-adjust:100%;scroll-padding:56px 0 112px}
+body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;overflow-wrap:break-word}
 p,h1,ul,ol,dl,dd,fieldset,figure{margin:0;padding:0}
 a{color:inherit}
 :focus-visible{outline:3px solid var(--ink);outline-offset:2px;box-shadow:0 0 0 2px var(--paper)}
@@ -50,6 +50,7 @@ strong.badge{padding:2px 10px;border-color:var(--ink);background:var(--ink);colo
 .field small{display:block;color:var(--muted);font-size:.875rem}
 input[type=text],input[type=tel],input[type=email],input[type=search],select{width:100%;min-height:48px;margin-top:4px;padding:10px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--paper);color:var(--ink);font:inherit}
 input[aria-invalid=true],select[aria-invalid=true]{border:2px solid var(--bad)!important}
+.error,.wrong{overflow-wrap:anywhere}
 .error{display:block;color:var(--bad);font-size:.875rem;margin-top:4px}
 .wrong{border:1px solid var(--bad);border-radius:10px;padding:12px 16px;color:var(--bad)}
 .wrong ul{padding-left:20px}.wrong a{display:inline-block;vertical-align:top;padding:4px 0}

@@ -22,7 +22,7 @@ export function chosenLanguage(request: PageRequest): 'es' | 'en' | null {
 
 /**
  * URL of the same page in another language, at the same step. It contains only known values: in a compressed page,
- * text chosen by somebody else would help to guess secrets of the page (decision 0042).
+ * text chosen by an attacker would help to guess secrets of the page (decision 0042).
  */
 export function urlInLanguage(request: PageRequest, language: 'es' | 'en'): string {
   const { m, method, bank, personType, again } = {
