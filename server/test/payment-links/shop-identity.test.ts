@@ -85,7 +85,7 @@ describe('support contact', () => {
       const page = await payer.open(paymentLinkUrl + query);
       expect(page.h1).toBe(title);
       expect(page.html).toMatch(
-        /<\/details><p class="help"><span>Ayuda de Tienda Aurora:.*<\/p>\n<p id="announcer"/,
+        /<\/details><p class="help"><span>Ayuda de Tienda Aurora:.*<\/p><\/section>\n<p id="announcer"/,
       );
       expect(page.linkTo('Escriba a ayuda@aurora.example')).toBe(
         'mailto:ayuda@aurora.example?subject=Pago%20pedido-7',

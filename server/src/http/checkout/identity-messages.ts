@@ -6,6 +6,7 @@ const ES = {
   terms: 'Términos',
   privacy: 'Privacidad',
   help: {
+    title: 'Ayuda',
     from: 'Ayuda de {name}:',
     topic: 'Pago {reference}',
     mail: 'Escriba a {contact}',
@@ -53,6 +54,7 @@ const EN: IdentityMessages = {
   terms: 'Terms',
   privacy: 'Privacy',
   help: {
+    title: 'Help',
     from: 'Help from {name}:',
     topic: 'Payment {reference}',
     mail: 'Write to {contact}',

@@ -7,7 +7,7 @@ import { CHECKOUT_CSS } from './checkout-css.ts';
 import { CHECKOUT_SCRIPT } from './checkout-script.ts';
 import type { Messages } from './messages.ts';
 import { PAYER_FORM_ID } from './render-context.ts';
-import { helpLine } from './shop-contact.ts';
+import { assistance } from './shop-contact.ts';
 
 /** The parts of a document that do not depend on the screen. */
 export interface Frame {
@@ -64,7 +64,7 @@ ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
 <div class="card${page.shop && ' order'}">${page.shop && shopHeader(page.shop, messages, page, frame)}
 <p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}" data-unsent="${messages.connection.unsent}"></p>
 ${mainElement(page)}
-${page.authenticity}${helpLine(messages, page, frame.operator)}
+${assistance(messages, page, frame.operator)}
 <p id="announcer" class="visually-hidden" role="status" aria-live="polite"></p></div>
 <footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator.name} · ${languageSwitch(messages, frame.otherLanguageUrl, page)}</p>${operatorLine(messages, frame.operator)}</footer>
 <script nonce="${nonce}">${SCRIPT}</script></body></html>

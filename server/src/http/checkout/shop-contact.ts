@@ -9,13 +9,17 @@ export function formatShopMessage({ shop: { organization } }: RenderContext, tex
   return formatMessage(text, { shop: organization.name, contact: organization.supportContact });
 }
 
-/**
- * How to get help, in the same place on every page (WCAG 3.2.6): from the shop, or from the operator when there is no shop
- * or the operator has suspended it.
- */
-export function helpLine(
+/** What helps a payer in doubt, in the same place on every page (WCAG 3.2.6). */
+export function assistance(messages: Messages, page: Page, operator: OperatorIdentity): SafeHtml | null {
+  const help = helpLine(messages, page, operator);
+  if (!help && !page.authenticity) return null;
+  return html`<section aria-label="${messages.identity.help.title}">${page.authenticity}${help}</section>`;
+}
+
+/** The contact of the shop, or of the operator when there is no shop or the operator has suspended it. */
+function helpLine(
   messages: Messages,
-  { shop, reference }: Pick<Page, 'shop' | 'reference'>,
+  { shop, reference }: Page,
   operator: OperatorIdentity,
 ): SafeHtml | null {
   const texts = messages.identity.help;
