@@ -194,7 +194,6 @@ describe('/verificar offline', () => {
   it('refuses a changed amount and a revoked key', async () => {
     expect((await verdict(page, verifyUrl(changed({ amountInCents: 1n })))).verdict).toBe('altered');
     expect((await verdict(page, verifyUrl(signedBy(REVOKED)))).verdict).toBe('revoked_key');
-    stage.browserErrors.length = 0;
   });
 });
 
@@ -237,6 +236,7 @@ describe('the receipt', () => {
   });
 
   it('caused no script error and no violation of the content security policy', () => {
-    expect(stage.browserErrors).toEqual([]);
+    // Browsers log the requests that fail while they are offline.
+    expect(stage.browserErrors.filter((error) => !error.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
   });
 });
