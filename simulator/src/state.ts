@@ -123,8 +123,12 @@ export function replayEntry(state: State, entry: JournalEntry): void {
     case 'pse.create':
       // Journals of earlier simulator versions lack these fields.
       if (entry.created !== null) {
-        const { openedAt = null, approvesAt = null, merchantName = null } = entry.created;
-        storeTransaction(state.transactions, { ...entry.created, openedAt, approvesAt, merchantName });
+        storeTransaction(state.transactions, {
+          ...entry.created,
+          openedAt: entry.created.openedAt ?? null,
+          approvesAt: entry.created.approvesAt ?? null,
+          merchantName: entry.created.merchantName ?? null,
+        });
       }
       break;
     case 'pse.opened':

@@ -64,7 +64,12 @@ export const getKey = async (simulator: SimulatorAddress, key: string) =>
   (await call(simulator, 'GET', `/control/keys/${key}`)).body as {
     readonly status: string;
     readonly code: string | null;
-    readonly payments: readonly { readonly amount: string; readonly executionId: string }[];
+    readonly registeredAt: string;
+    readonly payments: readonly {
+      readonly amount: string;
+      readonly executionId: string;
+      readonly at: string;
+    }[];
   };
 
 export const getTransaction = async (simulator: SimulatorAddress, reference: string) =>

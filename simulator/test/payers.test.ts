@@ -112,11 +112,11 @@ test('a bank that approves later does so at its time, unless the transaction was
   await createOrder(simulator, 'ref-later');
   await createOrder(simulator, 'ref-rejected');
   await leaveTransaction(simulator, { reference: 'ref-later', approvesInMs: 60_000 });
-  await leaveTransaction(simulator, { reference: 'ref-rejected', approvesInMs: 50_000 });
+  await leaveTransaction(simulator, { reference: 'ref-rejected', approvesInMs: 30_000 });
   await endTransaction(simulator, { reference: 'ref-rejected', state: 'NOT_AUTHORIZED' });
-  await pass(59_000);
+  await pass(40_000);
   expect(await getTransaction(simulator, 'ref-later')).toMatchObject({ state: 'PENDING' });
-  await pass(1000);
+  await pass(20_000);
   await eventually(
     async () => (await getTransaction(simulator, 'ref-later')).state === 'OK',
     () => 'ref-later is approved',
