@@ -4,7 +4,7 @@
  */
 export type MagicDocument = {
   readonly document: string;
-  /** `left`: the payer opens the bank page and leaves it without a decision; on Bre-B nobody pays. */
+  /** `left`: the payer opens the bank page and leaves it without a decision; on Bre-B the key stays unpaid. */
   readonly ends: 'paid' | 'rejected' | 'canceled' | 'refused' | 'left';
   /** A minute after the registration or creation. */
   readonly slow?: true;
@@ -24,7 +24,7 @@ export type MagicDocument = {
 
 /** Delay after the registration or creation, on the simulator's clock. */
 export const MAGIC_AFTER_MS = 3000;
-export const SLOW_AFTER_MS = 60_000;
+const SLOW_AFTER_MS = 60_000;
 export const SECOND_PAYMENT_AFTER_MS = 1000;
 /** Delay of a late PSE approval after `expiresAt`. */
 export const LATE_APPROVAL_MS = 60_000;
@@ -103,8 +103,8 @@ export const MAGIC_DOCUMENTS: readonly MagicDocument[] = [
   {
     document: '1000000023',
     ends: 'left',
-    es: 'PSE: abre la página del banco y se va sin decidir; PSE lo termina a los 25 minutos. Bre-B: nadie paga',
-    en: 'PSE: opens the bank page and leaves without a decision; PSE ends it after 25 minutes. Bre-B: nobody pays',
+    es: 'PSE: abre la página del banco y se va sin decidir; PSE lo termina a los 25 minutos. Bre-B: la llave queda sin pagar',
+    en: 'PSE: opens the bank page and leaves without a decision; PSE ends it after 25 minutes. Bre-B: the key stays unpaid',
   },
   {
     document: '1000000025',

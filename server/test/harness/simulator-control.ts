@@ -157,7 +157,7 @@ export class SimulatorControl {
     await this.#call('POST', '/transactions/leave', leaving);
   }
 
-  /** Ends a transaction that nobody finished, without waiting for the timeout of PSE. */
+  /** Ends an unfinished transaction without waiting for the timeout of PSE. */
   async abandonTransaction(reference: string): Promise<void> {
     await this.#call('POST', '/transactions/abandon', { reference });
   }

@@ -49,7 +49,7 @@ const EN: Record<keyof typeof ES, string> = {
   CLOSED: 'Closed',
   REJECTED: 'Payment rejected',
   CANCELED: 'Canceled by the payer',
-  NOT_FOUND: 'Nobody has registered it',
+  NOT_FOUND: 'Not registered',
   amount: 'Amount in pesos',
   amountNote: 'As at a bank: the payer types the amount, which may differ from the requested one.',
   pay: 'Pay',

@@ -4,7 +4,7 @@ import { endTransaction } from './end-transaction.ts';
 import { openTransaction } from './open-transaction.ts';
 import { storeLaterApproval, type Transaction } from './transaction.store.ts';
 
-/** PSE's reasons for a transaction that nobody finished: the page was never opened, or opened and left. */
+/** PSE's reasons for an unfinished transaction: the page was never opened, or opened and left. */
 export const UNFINISHED_REASONS = { unopened: '14', unfinished: '15' } as const;
 
 /**
