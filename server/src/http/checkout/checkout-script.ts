@@ -1,7 +1,8 @@
 /**
- * The browser script of checkout pages: live status, countdown, copy button, bank search, and the redirects to the bank
- * and back to the shop. A status stamp that arrives during a refresh is kept, because the response in flight may be older
- * than the stamp. A failed refresh changes nothing but the connection notice: the screen stays and is tried again. Served without a build step: it must run on old phones and stay small.
+ * The browser script of checkout pages: live status, countdowns, copy and share buttons, bank search, keyboards and drafts
+ * of forms, and the redirects to the bank and back to the shop. A status stamp that arrives during a refresh is kept,
+ * because the response in flight may be older than the stamp. A failed refresh changes nothing but the connection notice:
+ * the screen stays, and the refresh is tried again. Without a build step: it must run on old phones and stay small.
  */
 export const CHECKOUT_SCRIPT = `(function(){
 var d=document,live,poll,timer,retry,leaving,idle,busy=false,asking=false,pushed=0,latest='';
@@ -111,12 +112,12 @@ function share(){var b=q('[data-share]');if(!b||!navigator.share)return;b.hidden
 b.onclick=function(){var t={text:b.getAttribute('data-share-text')};
 fetch(b.getAttribute('data-share')).then(function(r){return r.blob()}).then(function(x){
 var f={files:[new File([x],'bre-b.png',{type:'image/png'})],text:t.text};return navigator.share(navigator.canShare&&navigator.canShare(f)?f:t)}).catch(function(){})}}
-function retry(){var b=q('[data-retry]');if(!b)return;
+function countRetry(){var b=q('[data-retry]');if(!b)return;
 var w=b.textContent,end=performance.now()+1000*b.getAttribute('data-retry');b.disabled=true;
 (function tick(){var s=Math.ceil((end-performance.now())/1000);
 if(s<=0){b.disabled=false;b.textContent=w;return}
 b.textContent=b.getAttribute('data-retry-in').replace('{time}',Math.floor(s/60)+':'+('0'+s%60).slice(-2));setTimeout(tick,500)})()}
-function init(){watch();count();copy();banks();redirect();drafts();keyboards();share();retry();later();leave()}
+function init(){watch();count();copy();banks();redirect();drafts();keyboards();share();countRetry();later();leave()}
 function later(){[].forEach.call(d.querySelectorAll('[data-after]'),function(e){setTimeout(function(){e.hidden=false},1000*e.getAttribute('data-after'))})}
 init();reopen();
 addEventListener('online',function(){connection('');if(d.body.getAttribute('data-live'))refresh()});
