@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
-import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { logoFile } from '../server/test/harness/logo-file.ts';
 import { ShopDriver } from '../server/test/harness/shop-driver.ts';
 import { DESKTOP, PHONE, screen } from './browser.ts';
 import { CheckoutStage } from './checkout-stage.ts';
@@ -22,12 +22,15 @@ beforeAll(async () => {
   });
   shop = await ShopDriver.create(
     stage.stack,
-    ...['--support', 'ayuda@aurora.example, 300 123 4567'],
-    ...['--legal-name', 'Tienda Aurora S.A.S.', '--tax-id', '900123456-8'],
+    '--support',
+    'ayuda@aurora.example, 300 123 4567',
+    '--legal-name',
+    'Tienda Aurora S.A.S.',
+    '--tax-id',
+    '900123456-8',
   );
   const logo = join(folder, 'logo.png');
-  const picture = sharp({ create: { width: 300, height: 150, channels: 3, background: '#7c3aed' } });
-  writeFileSync(logo, await picture.png().toBuffer());
+  writeFileSync(logo, await logoFile(300, 150));
   await shop.update('--logo', logo, '--verified', 'yes');
 });
 afterAll(async () => {
@@ -45,7 +48,9 @@ describe('checkout of a shop with a recorded identity', () => {
     const page = await stage.payer();
     await page.goto((await shop.link({ description: 'Pedido 7' })).paymentLinkUrl);
     await page.waitForFunction("document.querySelector('header img.disc').naturalWidth === 96");
-    await page.getByText('Cobra: Tienda Aurora S.A.S. · NIT 900.123.456-8').waitFor();
+    expect(await page.locator('header .legal').textContent()).toBe(
+      'Cobra: Tienda Aurora S.A.S. · NIT 900.123.456-8',
+    );
     await page.getByText('Opera esta página: Pagos del Valle S.A. · NIT 890.903.938-8').waitFor();
     await page.getByRole('link', { name: 'Escriba por WhatsApp' }).waitFor();
     await page.context().close();

@@ -10,7 +10,8 @@ import type { NoticeIntake } from '../flows/shared/store-notices.system.ts';
 import type { EventStreams } from '../flows/webhooks/follow-events.ts';
 import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Principal } from '../organizations/organization.ts';
-import type { OperatorIdentity } from './checkout/brand.ts';
+
+import type { OperatorIdentity } from './checkout/brand-types.ts';
 import type { CheckoutParts } from './checkout/checkout-parts.ts';
 import type { Gate } from './gate.ts';
 import type { NoticeEndpoint } from './rail-notices/rail-notices.route.ts';

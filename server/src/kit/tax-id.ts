@@ -1,7 +1,7 @@
 const WEIGHTS = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47];
 
 /** The check digit of a NIT: modulo 11 with a prime weight per position, from the right. */
-export function taxIdCheckDigit(digits: string): number {
+function taxIdCheckDigit(digits: string): number {
   const sum = digits
     .split('')
     .reduce((total, digit, index) => total + Number(digit) * (WEIGHTS[digits.length - 1 - index] ?? 0), 0);

@@ -24,7 +24,7 @@ export function logoUrl({ identity: { logoId } }: Shop, file: LogoFile, base: st
 /** An icon for a shop without a logo: its first initial on its color. */
 export function initialIcon(shop: Shop | null): string {
   const color = accentColor(shop);
-  const letter = [...initials(shop?.organization.name ?? '')][0] ?? '$';
+  const letter = String.fromCodePoint(initials(shop?.organization.name ?? '').codePointAt(0) ?? 0x24);
   return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${color}"/><text x="16" y="23" font-family="sans-serif" font-size="20" font-weight="600" text-anchor="middle" fill="${contrastColor(color)}">${letter}</text></svg>`.toString();
 }
 

@@ -2,29 +2,18 @@ import { formatTaxId } from '../../kit/tax-id.ts';
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { accentColor, initialIcon, logoUrl } from './brand-images.ts';
+import type { BrandFrame, BrandPage, OperatorIdentity } from './brand-types.ts';
 import { initials, moneyText } from './format.ts';
-import type { Frame, Page } from './layout.ts';
 import { linkPreview } from './link-preview.ts';
 import { formatMessage, type Messages } from './messages.ts';
 import { suspendedWarning } from './suspended-screen.ts';
-
-/** The operator of this deployment as payers see it. */
-export interface OperatorIdentity {
-  readonly name: string;
-  readonly legalName: string | null;
-  readonly taxId: string | null;
-  /** Contact for payers, in the form of a shop's support contact. */
-  readonly support: string | null;
-  readonly termsUrl: string | null;
-  readonly privacyUrl: string | null;
-}
 
 /** Who charges how much for what: the same on every screen. */
 export function shopHeader(
   shop: Shop,
   messages: Messages,
-  { amount, reference, description, live }: Page,
-  { checkoutUrl }: Pick<Frame, 'checkoutUrl'>,
+  { amount, reference, description, live }: BrandPage,
+  { checkoutUrl }: Pick<BrandFrame, 'checkoutUrl'>,
 ): SafeHtml {
   const { organization } = shop;
   const identity = legalText(organization);
@@ -38,11 +27,7 @@ ${organization.suspended && live !== null && suspendedWarning(messages)}</header
 }
 
 /** Icon and color for the browser, and the preview for chat apps. */
-export function brandMetadata(
-  messages: Messages,
-  frame: Pick<Frame, 'checkoutUrl' | 'operator'>,
-  page: Page,
-): SafeHtml {
+export function brandMetadata(messages: Messages, frame: BrandFrame, page: BrandPage): SafeHtml {
   const { shop } = page;
   const icon = shop && logoUrl(shop, 'icon', pathPrefix(frame.checkoutUrl));
   return html`<meta name="theme-color" content="${accentColor(shop)}">
@@ -58,7 +43,7 @@ export function operatorLine(messages: Messages, operator: OperatorIdentity): Sa
   const identity = legalText(operator);
   const texts = messages.identity;
   const link = (url: string | null, label: string) =>
-    url !== null && html` · <a href="${url}" rel="noreferrer">${label}</a>`;
+    url !== null && html`<a href="${url}" rel="noreferrer">${label}</a>`;
   if (identity === null && operator.termsUrl === null && operator.privacyUrl === null) return null;
   return html`<p class="legal"><span>${formatMessage(texts.operatedBy, { identity: identity ?? operator.name })}</span>${link(operator.termsUrl, texts.terms)}${link(operator.privacyUrl, texts.privacy)}</p>`;
 }

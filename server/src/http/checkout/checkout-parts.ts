@@ -5,7 +5,7 @@ import type { PaymentExpediter } from '../../flows/payment-links/expedite-paymen
 import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.system.ts';
 import type { Logos } from '../../organizations/logos.ts';
 import type { Shops } from '../../organizations/shops.ts';
-import type { OperatorIdentity } from './brand.ts';
+import type { OperatorIdentity } from './brand-types.ts';
 
 /** What the payer pages use. */
 export interface CheckoutParts {

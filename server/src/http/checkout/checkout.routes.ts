@@ -21,9 +21,11 @@ import { negotiateLanguage } from '../language.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import { authenticity } from './authenticity.ts';
 import { registerBrandImages } from './brand-images.ts';
+
 import { CheckoutForms, type FormPages, isCrossSite } from './checkout-forms.ts';
 import type { CheckoutParts } from './checkout-parts.ts';
 import { compressPage } from './compress-page.ts';
+
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
 import { sendLiveStatus, sendStatusOnce } from './live-status.ts';

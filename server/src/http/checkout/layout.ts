@@ -1,10 +1,13 @@
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
+
 import { accentVariables } from './accent.ts';
-import { brandMetadata, type OperatorIdentity, operatorLine, shopHeader } from './brand.ts';
+import { brandMetadata, operatorLine, shopHeader } from './brand.ts';
 import { accentColor } from './brand-images.ts';
+import type { OperatorIdentity } from './brand-types.ts';
 import { CHECKOUT_CSS } from './checkout-css.ts';
 import { CHECKOUT_SCRIPT } from './checkout-script.ts';
+
 import type { Messages } from './messages.ts';
 import { PAYER_FORM_ID } from './render-context.ts';
 import { assistance } from './shop-contact.ts';

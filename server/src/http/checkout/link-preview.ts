@@ -1,14 +1,14 @@
 import { html, type SafeHtml } from '../html.ts';
 import { logoUrl } from './brand-images.ts';
+import type { BrandFrame, BrandPage } from './brand-types.ts';
 import { moneyText } from './format.ts';
-import type { Frame, Page } from './layout.ts';
 import { formatMessage, type Messages } from './messages.ts';
 
 /** Metadata from which chat apps build the preview of a link: who charges, how much and for what. */
 export function linkPreview(
   messages: Messages,
-  { checkoutUrl, operator }: Pick<Frame, 'checkoutUrl' | 'operator'>,
-  { title, shop, amount, description, reference }: Page,
+  { checkoutUrl, operator }: BrandFrame,
+  { title, shop, amount, description, reference }: BrandPage,
 ): SafeHtml | null {
   // A suspended shop must not look like one that can be paid.
   if (!shop || shop.organization.suspended) return null;

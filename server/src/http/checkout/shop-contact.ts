@@ -1,7 +1,6 @@
 import { html, type SafeHtml } from '../html.ts';
-import type { OperatorIdentity } from './brand.ts';
+import type { BrandPage, OperatorIdentity } from './brand-types.ts';
 import { contactLinks } from './contact-links.ts';
-import type { Page } from './layout.ts';
 import { formatMessage, type Messages } from './messages.ts';
 import type { RenderContext } from './render-context.ts';
 
@@ -10,7 +9,7 @@ export function formatShopMessage({ shop: { organization } }: RenderContext, tex
 }
 
 /** What helps a payer in doubt, in the same place on every page (WCAG 3.2.6). */
-export function assistance(messages: Messages, page: Page, operator: OperatorIdentity): SafeHtml | null {
+export function assistance(messages: Messages, page: BrandPage, operator: OperatorIdentity): SafeHtml | null {
   const help = helpLine(messages, page, operator);
   if (!help && !page.authenticity) return null;
   return html`<section aria-label="${messages.identity.help.title}">${page.authenticity}${help}</section>`;
@@ -19,7 +18,7 @@ export function assistance(messages: Messages, page: Page, operator: OperatorIde
 /** The contact of the shop, or of the operator when there is no shop or the operator has suspended it. */
 function helpLine(
   messages: Messages,
-  { shop, reference }: Page,
+  { shop, reference }: BrandPage,
   operator: OperatorIdentity,
 ): SafeHtml | null {
   const texts = messages.identity.help;
