@@ -846,6 +846,9 @@ export interface PaymentLinkWithDetails {
   /** In pesos. */
   amount: number;
   amountInCents: number;
+  /** Received by its payins so far, up to `amount`, in pesos. The link is completed when it equals `amount`. */
+  paidAmount: number;
+  paidAmountInCents: number;
   /** Always `COP`. */
   currency: 'COP';
   description: string | null;

@@ -70,7 +70,7 @@ function toSum(amount: Cents, paid: Cents): LinkSum {
 
 function toEndedAttempts(attempts: readonly TransitionedPayin[]): EndedAttempts[] {
   const [first] = attempts;
-  if (first?.payment_link_id == null) return [];
+  if (!first || first.payment_link_id === null) return [];
   const counted = attempts.filter((row) => row.settlement_status !== null || row.error_code === 'UNDERPAID');
   return [
     {

@@ -34,7 +34,7 @@ export type Screen =
       readonly kind: 'underpaid' | 'confirmed' | 'declined' | 'canceled' | 'never_sent' | 'key_expired';
       readonly attempt: PagePayin;
     }
-  /** A late or second payment arrived, and nobody has decided about it. */
+  /** A late or second payment arrived, and there is no decision about it. */
   | { readonly kind: 'held_money'; readonly canRetry: boolean }
   | { readonly kind: 'already_paid'; readonly attempt: PagePayin }
   /** No method can take the payment: all are paused or cannot carry the amount. */
