@@ -132,7 +132,7 @@ describe('payment link', () => {
     await screen(page, 'canceled');
   });
 
-  it('waits for the bank when the payer left the bank page', async () => {
+  it('asks a payer who left the bank page whether they paid, and waits if they say so', async () => {
     const { url } = await stage.link({ rail: 'PSE', ...customer() });
     const page = await stage.payer();
     await page.goto(url);
@@ -140,11 +140,14 @@ describe('payment link', () => {
     await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
     await waitForBankPage(page);
     await page.getByRole('link', { name: 'Salir sin pagar' }).click();
+    expect(await heading(page, '¿Alcanzó a autorizar el pago en Nequi?')).toBe(true);
+    await screen(page, 'bank-question');
+    await page.getByRole('link', { name: 'Sí, ya pagué' }).click();
     expect(await heading(page, 'Su banco está confirmando el pago')).toBe(true);
     await screen(page, 'pending');
   });
 
-  it('closes the key before the payer changes the method', async () => {
+  it('closes the key when the payer changes the method', async () => {
     const { id, url } = await stage.link({ ...customer() });
     const page = await stage.payer();
     await page.goto(url);
@@ -153,9 +156,14 @@ describe('payment link', () => {
     const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
     await stage.waitForRegistration(key);
     await page.getByRole('button', { name: 'Usar otro medio' }).click();
-    await heading(page, '¿Cómo quiere pagar?');
-    expect(await stage.driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
-    expect((await stage.attempts(id)).map(({ status }) => status)).toEqual(['CANCELED']);
+    // PSE is the only other method.
+    await heading(page, 'Elija su banco');
+    await expect
+      .poll(() => stage.driver.simulator.key(key), { timeout: 10_000 })
+      .toMatchObject({ status: 'CLOSED' });
+    await expect
+      .poll(async () => (await stage.attempts(id)).map(({ status }) => status), { timeout: 10_000 })
+      .toEqual(['CANCELED']);
   });
 
   it('shows the received amount of an underpayment', async () => {

@@ -51,10 +51,37 @@ export const SCREENS: readonly ScreenCase[] = [
     },
   },
   {
+    name: 'bank-question',
+    open: async (stage, page) => {
+      await page.goto(await goToBank(stage, page));
+      await heading(page, /Alcanzó a autorizar|Did you authorize/);
+    },
+  },
+  {
+    name: 'other-payer',
+    open: async (stage, page) => {
+      const url = await goToBank(stage, page);
+      await page.context().clearCookies({ name: /^attempt_/ });
+      await page.goto(url);
+      await heading(page, /Hay un pago en curso|payment is in progress/);
+    },
+  },
+  {
+    name: 'late',
+    open: async (stage, page) => {
+      await pay(stage, page);
+      const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
+      await stage.waitForRegistration(key);
+      await stage.closeAttempt(page);
+      await stage.driver.simulator.pay({ key, anyway: true });
+      await heading(page, /llegó tarde|arrived late/);
+    },
+  },
+  {
     name: 'pending',
     open: async (stage, page) => {
       const url = await goToBank(stage, page);
-      await page.goto(url);
+      await page.goto(`${url}?paid=1`);
       await heading(page, /Su banco está confirmando|Your bank is confirming/);
     },
   },

@@ -108,6 +108,16 @@ export class CheckoutStage {
     await simulator.pay({ key, ...(amount === undefined ? {} : { amount }) });
   }
 
+  /** Ends the Bre-B attempt that the page shows, as if its key had expired. */
+  async closeAttempt(page: Page): Promise<void> {
+    const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
+    await this.stack.database.query(
+      `update caudal.payins set expires_at = caudal.now(), rail_task = 'close', rail_due_at = caudal.now() where breb_key = $1`,
+      [key],
+    );
+    await page.getByRole('heading', { name: /La llave venció|key has expired/ }).waitFor({ timeout: 15_000 });
+  }
+
   async waitForRegistration(key: string): Promise<void> {
     const end = Date.now() + 10_000;
     while ((await this.driver.simulator.key(key)) === null) {

@@ -30,6 +30,13 @@ beforeAll(async () => {
   await scenario.start(closed);
   await scenario.close(closed);
   await scenario.link();
+  // Pays a link in two halves.
+  const halves = await scenario.link();
+  for (const share of [0.5, 0.5]) {
+    await scenario.start(halves);
+    await scenario.payAttempt(halves, share);
+    await scenario.settled(halves);
+  }
   result = await scenario.drainAndCheck();
   journals = scenario.keepJournals('link-checker-test');
   database = new Client({ connectionString: stack.databaseUrl });
@@ -47,7 +54,7 @@ afterAll(async () => {
 describe('checker, payment links', () => {
   it('reports no violations for a correct run', () => {
     expect(result.text).toMatch(
-      /^checked 4 payins, 0 payouts, 5 links, 3 executions, 5 events, .*: no violations$/,
+      /^checked 6 payins, 0 payouts, 6 links, 5 executions, 6 events, .*: no violations$/,
     );
     expect(result.ok).toBe(true);
   });

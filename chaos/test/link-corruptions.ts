@@ -8,8 +8,9 @@ interface LinkCorruption extends Corruption<null> {
 const EXISTS = 'created_link_exists';
 const NO_ORIGIN = 'no_unexplained_records';
 const ONE_EVENT = 'one_event_per_final_link';
-const COMPLETED = 'link_completed_by_one_payin';
-const ONE_ATTEMPT = 'one_open_attempt_per_link';
+const COMPLETED = 'link_completed_by_sum';
+const PARTS = 'link_parts_credited_once';
+const ONE_ATTEMPT = 'one_open_attempt_per_rail';
 const SUSPENSE = 'suspense_has_anomaly';
 const ONE_CREDITED = 'one_payment_credited';
 const LEDGER_MATCHES = 'ledger_matches_rail';
@@ -24,6 +25,7 @@ const REOPENED = `update caudal.payins set status = 'PROCESSING', error_code = n
 const ITS_EVENT = (status: string) => `resource = 'paymentlink' and resource_${A_LINK(status)}`;
 const UNCHECKED = `
   alter table caudal.payment_links drop constraint link_ended;
+  alter table caudal.payment_links drop constraint link_paid;
   alter table caudal.payment_links drop constraint link_completed;`;
 
 /** Corruptions of a correct run with links. */
@@ -116,13 +118,13 @@ export const LINK_CORRUPTIONS: readonly LinkCorruption[] = [
     name: 'a completed link is marked expired',
     invariant: COMPLETED,
     detail: 'EXPIRED although its amount was paid',
-    sql: `update caudal.payment_links set status = 'EXPIRED', completed_at = null, payin_id = null where ${A_LINK('COMPLETED')}`,
+    sql: `${UNCHECKED} update caudal.payment_links set status = 'EXPIRED', completed_at = null, payin_id = null where ${A_LINK('COMPLETED')}`,
   },
   {
     name: 'a link is completed without a payment',
     invariant: COMPLETED,
     detail: 'completed by 0 payins',
-    sql: `update caudal.payment_links set status = 'COMPLETED', completed_at = updated_at, payin_id = id where ${A_LINK('EXPIRED')}`,
+    sql: `${UNCHECKED} update caudal.payment_links set status = 'COMPLETED', completed_at = updated_at, payin_id = id where ${A_LINK('EXPIRED')}`,
   },
   {
     name: 'a link is completed by another payin',
@@ -133,8 +135,32 @@ export const LINK_CORRUPTIONS: readonly LinkCorruption[] = [
   {
     name: 'a link is completed by an underpayment',
     invariant: COMPLETED,
-    detail: 'completed by less than its amount',
+    detail: 'completed by another amount than its own',
     sql: `update caudal.payins set confirmed_amount_in_cents = 1 where ${A_PAYIN}`,
+  },
+  {
+    name: 'the sum of a link differs from its attempts',
+    invariant: COMPLETED,
+    detail: 'its sum differs from its attempts',
+    sql: `update caudal.payment_links set paid_in_cents = paid_in_cents + 1 where paid_in_cents > 0 and status = 'EXPIRED'`,
+  },
+  {
+    name: 'the payin that completed a link does not settle its earlier parts',
+    invariant: COMPLETED,
+    detail: 'its sum differs from its attempts',
+    sql: `update caudal.payins set earlier_parts_in_cents = null`,
+  },
+  {
+    name: 'the earlier parts of a completed link are not credited',
+    invariant: PARTS,
+    detail: 'the parts were not credited once',
+    sql: `delete from caudal.ledger_transfers where cause_kind = 'link_parts'`,
+  },
+  {
+    name: 'the earlier parts of a completed link are credited twice',
+    invariant: PARTS,
+    detail: 'the parts were not credited once',
+    sql: copyRow('ledger_transfers', `cause_kind = 'link_parts'`, { id: siblingId('r.id') }),
   },
   {
     name: 'an ended link has an open attempt',
@@ -145,7 +171,7 @@ export const LINK_CORRUPTIONS: readonly LinkCorruption[] = [
   {
     name: 'a link has two open attempts',
     invariant: ONE_ATTEMPT,
-    detail: '2 open attempts',
+    detail: '2 open attempts on BRE_B',
     sql: `${REOPENED};
       update caudal.payment_links set status = 'PENDING' where id = (select payment_link_id from caudal.payins where status = 'PROCESSING');
       ${copyRow('payins', `payment_link_id is not null and r.status = 'PROCESSING'`, { id: siblingId('r.id') })}`,
@@ -161,20 +187,20 @@ export const LINK_CORRUPTIONS: readonly LinkCorruption[] = [
     name: 'a link references an ended attempt',
     invariant: ONE_ATTEMPT,
     detail: 'the link references an ended attempt',
-    sql: `update caudal.payment_links l set status = 'PENDING', open_payin_id = p.id
+    sql: `update caudal.payment_links l set status = 'PENDING', open_breb_payin_id = p.id
       from caudal.payins p where p.payment_link_id = l.id and p.${CANCELED}`,
   },
   {
     name: 'a link references a payin that is not its attempt',
     invariant: ONE_ATTEMPT,
     detail: 'the link references a payin that is not its attempt',
-    sql: `update caudal.payment_links set status = 'PENDING', open_payin_id = id where ${A_LINK('EXPIRED')}`,
+    sql: `update caudal.payment_links set status = 'PENDING', open_breb_payin_id = id where ${A_LINK('EXPIRED')}`,
   },
   {
     name: 'an ended link still references an attempt',
     invariant: ONE_ATTEMPT,
     detail: 'COMPLETED with an open attempt',
-    sql: `${UNCHECKED} update caudal.payment_links set open_payin_id = payin_id where ${A_LINK('COMPLETED')}`,
+    sql: `${UNCHECKED} update caudal.payment_links set open_breb_payin_id = payin_id where ${A_LINK('COMPLETED')}`,
   },
   {
     name: 'an attempt has another amount than its link',
@@ -211,7 +237,7 @@ export const LINK_CORRUPTIONS: readonly LinkCorruption[] = [
   {
     name: 'an underpayment is credited to the merchant',
     invariant: ONE_CREDITED,
-    detail: 'an underpayment was credited to the merchant',
+    detail: 'DECLINED, but money was credited to the merchant',
     sql: `update caudal.ledger_transfers set credit_account = 'pending' where resource_id = (select id from caudal.payins where ${UNDERPAID})`,
   },
   {
@@ -241,7 +267,7 @@ export const LINK_CORRUPTIONS: readonly LinkCorruption[] = [
   {
     name: 'an underpayment is pending settlement',
     invariant: 'settlements_match_payins',
-    detail: 'CONFIRMED with settlement PENDING_SETTLEMENT',
-    sql: `update caudal.payins set settlement_status = 'PENDING_SETTLEMENT' where ${UNDERPAID}`,
+    detail: 'DECLINED with settlement PENDING_SETTLEMENT',
+    sql: `alter table caudal.payins drop constraint payin_underpaid; update caudal.payins set settlement_status = 'PENDING_SETTLEMENT' where ${UNDERPAID}`,
   },
 ];

@@ -28,7 +28,8 @@ function causeViolations({ rows }: World): Violation[] {
   ];
 }
 
-function settlementViolations({ rows }: World): Violation[] {
+function settlementViolations(world: World): Violation[] {
+  const { rows } = world;
   const invariant: InvariantCode = 'settlements_match_payins';
   const settled = Map.groupBy(
     rows.payins.filter(({ settlementId }) => settlementId !== null),
@@ -66,7 +67,8 @@ function settlementViolations({ rows }: World): Violation[] {
       .map((id) => ({ invariant, detail: 'the settlement is missing', row: { id } })),
     ...rows.payins
       .filter(
-        (payin) => (payin.status === 'CONFIRMED' && !isUnderpaid(payin)) !== (payin.settlement !== null),
+        (payin) =>
+          (payin.status === 'CONFIRMED' && !isSecondPayment(world, payin)) !== (payin.settlement !== null),
       )
       .map((row) => ({ invariant, detail: `${row.status} with settlement ${row.settlement}`, row })),
     ...rows.balances
@@ -96,15 +98,20 @@ function verificationViolations({ rows, rail, findOwner }: World): Violation[] {
     );
 }
 
-/** A link settles its amount at most; the excess stays in suspense. */
-function settling({ linkId, amount, confirmed }: PayinRow): bigint {
-  return linkId !== null && (confirmed ?? 0n) > amount ? amount : (confirmed ?? 0n);
+/** The payin that completes a link settles with what earlier attempts received. */
+function settling({ confirmed, earlierParts }: PayinRow): bigint {
+  return (confirmed ?? 0n) + (earlierParts ?? 0n);
 }
 
-/** An underpayment stays in suspense; a direct payin is declined for it. */
-export function isUnderpaid({ linkId, amount, confirmed, status, errorCode }: PayinRow): boolean {
-  const ended = linkId === null ? status === 'DECLINED' && errorCode === 'UNDERPAID' : status === 'CONFIRMED';
-  return ended && confirmed !== null && confirmed < amount;
+/** An underpayment declines the payin; its money is in suspense. */
+export function isUnderpaid({ amount, confirmed, status, errorCode }: PayinRow): boolean {
+  return status === 'DECLINED' && errorCode === 'UNDERPAID' && confirmed !== null && confirmed < amount;
+}
+
+/** A payment on a link that another attempt had completed: its money is in suspense. */
+export function isSecondPayment({ rows }: World, { id, linkId, status }: PayinRow): boolean {
+  const link = linkId === null ? undefined : rows.links.byId.get(linkId);
+  return status === 'CONFIRMED' && link?.status === 'COMPLETED' && link.payinId !== id;
 }
 
 function isSettling(transfer: TransferRow | undefined, amount: bigint): boolean {

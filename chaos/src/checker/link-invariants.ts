@@ -1,4 +1,5 @@
 import type { InvariantCode } from './invariants.ts';
+import { isUnderpaid } from './ledger-invariants.ts';
 import type { LinkRow } from './link-rows.ts';
 import type { PayinRow } from './rows.ts';
 import { FINAL, type Violation, type World } from './world.ts';
@@ -10,22 +11,28 @@ const EVENT: Readonly<Record<string, string>> = {
 
 const NO_ORIGIN: InvariantCode = 'no_unexplained_records';
 
-/** A link exists as acknowledged, has one open attempt at a time, ends once, and has one event for its end. */
+/** A link exists as acknowledged, has one open attempt per rail, ends once, and has one event for its end. */
 export function linkViolations(world: World): Violation[] {
   const { rows } = world;
   const payinsByLink = Map.groupBy(
     rows.payins.filter(({ linkId }) => linkId !== null),
     ({ linkId }) => linkId ?? '',
   );
+  const partsByLink = new Map(
+    [...payinsByLink].map(([id, attempts]) => [id, sumConfirmed(attempts.filter(isUnderpaid))]),
+  );
   return [
     ...creationViolations(world),
     ...acknowledgmentViolations(world),
     ...rows.links.all.flatMap((link) => [
       ...eventViolations(world, link),
-      ...completionViolations(link, payinsByLink.get(link.id) ?? []),
+      ...completionViolations(link, payinsByLink.get(link.id) ?? [], partsByLink.get(link.id) ?? 0n),
       ...attemptViolations(world, link, payinsByLink.get(link.id) ?? []),
     ]),
-    ...[...payinsByLink.values()].flat().flatMap((payin) => payinViolations(world, payin)),
+    ...partTransferViolations(world, partsByLink),
+    ...[...payinsByLink.values()].flatMap((attempts) =>
+      attempts.flatMap((payin) => payinViolations(world, payin, attempts)),
+    ),
     ...payloadViolations(world),
     ...pendingViolations(world),
   ];
@@ -114,51 +121,105 @@ function eventViolations({ rows }: World, link: LinkRow): Violation[] {
     : [{ invariant, detail: 'the final event differs', row }];
 }
 
-/** Only a payin that is credited to the merchant completes its link. */
-function completionViolations(link: LinkRow, payins: readonly PayinRow[]): Violation[] {
-  const invariant: InvariantCode = 'link_completed_by_one_payin';
+/** A link is completed by the attempt with which the sum reaches its amount; the earlier parts settle with that attempt. */
+function completionViolations(link: LinkRow, payins: readonly PayinRow[], parts: bigint): Violation[] {
+  const invariant: InvariantCode = 'link_completed_by_sum';
   const settling = payins.filter(({ settlement }) => settlement !== null);
-  const row = { link, settling };
-  if (link.status !== 'COMPLETED')
-    return settling.length === 0 && link.payinId === null
-      ? []
-      : [{ invariant, detail: `${link.status} although its amount was paid`, row }];
-  if (settling.length !== 1) return [{ invariant, detail: `completed by ${settling.length} payins`, row }];
+  const row = { link, settling, parts };
+  const wrong = (detail: string): Violation[] => [{ invariant, detail, row }];
+  if (link.status !== 'COMPLETED') {
+    if (settling.length > 0 || link.payinId !== null)
+      return wrong(`${link.status} although its amount was paid`);
+    return link.paid === parts && parts < link.amount ? [] : wrong('its sum differs from its attempts');
+  }
+  if (settling.length !== 1) return wrong(`completed by ${settling.length} payins`);
   const [payin] = settling;
-  if (payin?.id !== link.payinId) return [{ invariant, detail: 'completed by another payin', row }];
-  const enough = payin.status === 'CONFIRMED' && (payin.confirmed ?? 0n) >= link.amount;
-  return enough ? [] : [{ invariant, detail: 'completed by less than its amount', row }];
+  if (payin?.id !== link.payinId) return wrong('completed by another payin');
+  if (payin.status !== 'CONFIRMED' || parts + (payin.confirmed ?? 0n) !== link.amount)
+    return wrong('completed by another amount than its own');
+  return link.paid === link.amount && (payin.earlierParts ?? 0n) === parts
+    ? []
+    : wrong('its sum differs from its attempts');
+}
+
+/** What earlier attempts received moves from suspense to the merchant once, when the link completes. */
+function partTransferViolations({ rows }: World, partsByLink: ReadonlyMap<string, bigint>): Violation[] {
+  const invariant: InvariantCode = 'link_parts_credited_once';
+  const moved = Map.groupBy(
+    rows.transfers.filter(({ causeKind }) => causeKind === 'link_parts'),
+    ({ causeId }) => causeId,
+  );
+  const unknown = [...moved.keys()].filter((id) => !rows.links.byId.has(id));
+  return [
+    ...unknown.map((id) => ({ invariant, detail: 'parts of an unknown link were credited', row: { id } })),
+    ...rows.links.all.flatMap((link): Violation[] => {
+      const parts = partsByLink.get(link.id) ?? 0n;
+      const transfers = moved.get(link.id) ?? [];
+      const expected = link.status === 'COMPLETED' && parts > 0n ? 1 : 0;
+      const right =
+        transfers.length === expected &&
+        transfers.every(
+          ({ debit, credit, amount, resourceId }) =>
+            debit === 'suspense' && credit === 'pending' && amount === parts && resourceId === link.payinId,
+        );
+      return right
+        ? []
+        : [{ invariant, detail: 'the parts were not credited once', row: { link, parts, transfers } }];
+    }),
+  ];
 }
 
 function attemptViolations({ rows }: World, link: LinkRow, payins: readonly PayinRow[]): Violation[] {
-  const invariant: InvariantCode = 'one_open_attempt_per_link';
+  const invariant: InvariantCode = 'one_open_attempt_per_rail';
   const open = payins.filter(({ status }) => !FINAL.has(status));
+  const references = { BRE_B: link.openBrebPayinId, PSE: link.openPsePayinId };
   const row = { link, open };
   const wrong = (detail: string): Violation[] => [{ invariant, detail, row }];
-  if (link.status !== 'PENDING' && (link.openPayinId !== null || open.length > 0))
-    return wrong(`${link.status} with an open attempt`);
-  if (open.length > 1) return wrong(`${open.length} open attempts`);
-  const [attempt] = open;
-  if (attempt)
-    return attempt.id === link.openPayinId ? [] : wrong('the link does not reference its open attempt');
-  if (link.openPayinId === null) return [];
-  const held = rows.payinById.get(link.openPayinId);
-  return wrong(
-    held?.linkId === link.id
-      ? 'the link references an ended attempt'
-      : 'the link references a payin that is not its attempt',
-  );
+  const referenced = Object.values(references).filter((id) => id !== null);
+  if (link.status === 'EXPIRED' && (referenced.length > 0 || open.length > 0))
+    return wrong('EXPIRED with an open attempt');
+  // The other attempt of a completed link may still be paid: its payment is an anomaly.
+  if (link.status === 'COMPLETED')
+    return referenced.length > 0 ? wrong('COMPLETED with an open attempt') : [];
+  for (const rail of ['BRE_B', 'PSE'] as const) {
+    const onRail = open.filter((payin) => payin.rail === rail);
+    if (onRail.length > 1) return wrong(`${onRail.length} open attempts on ${rail}`);
+    const [attempt] = onRail;
+    const reference = references[rail];
+    if (attempt && attempt.id !== reference) return wrong('the link does not reference its open attempt');
+    if (attempt || reference === null) continue;
+    const held = rows.payinById.get(reference);
+    return wrong(
+      held?.linkId === link.id
+        ? 'the link references an ended attempt'
+        : 'the link references a payin that is not its attempt',
+    );
+  }
+  return [];
 }
 
 const NO_EVENT: InvariantCode = 'link_payin_has_no_event';
 const AUTHORIZED: InvariantCode = 'payer_details_authorized';
 
-function payinViolations({ rows }: World, payin: PayinRow): Violation[] {
+/** What a link may ask of an attempt: its amount, less the parts that it had received when the attempt started. */
+function requestedAmounts(amount: bigint, attempts: readonly PayinRow[]): ReadonlySet<bigint> {
+  const parts = attempts
+    .filter(isUnderpaid)
+    .toSorted((a, b) => (a.resultAt?.getTime() ?? 0) - (b.resultAt?.getTime() ?? 0));
+  const counts = Array.from({ length: parts.length + 1 }, (_, count) => count);
+  return new Set(counts.map((count) => amount - sumConfirmed(parts.slice(0, count))));
+}
+
+function sumConfirmed(payins: readonly PayinRow[]): bigint {
+  return payins.reduce((sum, { confirmed }) => sum + (confirmed ?? 0n), 0n);
+}
+
+function payinViolations({ rows }: World, payin: PayinRow, attempts: readonly PayinRow[]): Violation[] {
   const link = rows.links.byId.get(payin.linkId ?? '');
   const row = { payin, link };
   const fits =
     link?.organizationId === payin.organizationId &&
-    link.amount === payin.amount &&
+    requestedAmounts(link.amount, attempts).has(payin.amount) &&
     link.reference === payin.reference;
   if (!fits)
     return [{ invariant: NO_ORIGIN, detail: 'an attempt without a link or with another amount', row }];

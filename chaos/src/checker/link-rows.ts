@@ -11,7 +11,10 @@ export interface LinkRow {
   readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly completedAt: Date | null;
-  readonly openPayinId: string | null;
+  /** Received by its attempts. */
+  readonly paid: bigint;
+  readonly openBrebPayinId: string | null;
+  readonly openPsePayinId: string | null;
   readonly payinId: string | null;
   /** No attempt may start any more. */
   readonly shut: boolean;
@@ -26,7 +29,7 @@ interface EventOfLink {
 const LINKS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, reference, customer is not null as "hasCustomer", status,
     created_at as "createdAt", updated_at as "updatedAt", expires_at as "expiresAt", completed_at as "completedAt",
-    open_payin_id as "openPayinId", payin_id as "payinId", closes_at <= caudal.now() as shut
+    paid_in_cents as paid, open_breb_payin_id as "openBrebPayinId", open_pse_payin_id as "openPsePayinId", payin_id as "payinId", closes_at <= caudal.now() as shut
   from caudal.payment_links`;
 
 const EVENTS = `select id, event, resource_id as "linkId" from caudal.events where resource = 'paymentlink'`;

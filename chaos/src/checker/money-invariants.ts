@@ -1,5 +1,5 @@
 import type { InvariantCode } from './invariants.ts';
-import { isUnderpaid } from './ledger-invariants.ts';
+import { isSecondPayment, isUnderpaid } from './ledger-invariants.ts';
 import type { Execution } from './rail-facts.ts';
 import type { AnomalyRow, PayinRow, TransferRow } from './rows.ts';
 import { FINAL, type Violation, type World } from './world.ts';
@@ -25,7 +25,7 @@ export function moneyViolations(world: World): Violation[] {
     ...amountViolations(payments, executions),
     ...postedTwice(payments),
     ...missingViolations(world, new Set(payments.map(({ causeId }) => causeId))),
-    ...rows.payins.flatMap((payin) => shareViolations(payin, pending.get(payin.id) ?? [])),
+    ...rows.payins.flatMap((payin) => shareViolations(world, payin, pending.get(payin.id) ?? [])),
     ...underpaymentViolations(world),
     ...suspenseViolations(rows.anomalies, payments, world),
     ...contradictionViolations(world),
@@ -94,7 +94,7 @@ function missingViolations({ rail, drained, findOwner }: World, posted: Readonly
     .map((row) => ({ invariant: LEDGER_MATCHES, detail: 'an execution is not posted', row }));
 }
 
-function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Violation[] {
+function shareViolations(world: World, payin: PayinRow, pending: readonly TransferRow[]): Violation[] {
   const row = { payin, pending };
   if (payin.status !== 'CONFIRMED') {
     if (payin.confirmed !== null && !isUnderpaid(payin))
@@ -103,17 +103,16 @@ function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Viol
       ? []
       : [{ invariant: ONE_CREDITED, detail: `${payin.status}, but money was credited to the merchant`, row }];
   }
-  if (isUnderpaid(payin))
+  if (isSecondPayment(world, payin))
     return pending.length === 0
       ? []
-      : [{ invariant: ONE_CREDITED, detail: 'an underpayment was credited to the merchant', row }];
+      : [{ invariant: ONE_CREDITED, detail: 'a second payment was credited to the merchant', row }];
   // The organizations of a run accept only exact amounts.
   if (payin.linkId === null && payin.confirmed !== payin.amount)
     return [{ invariant: 'confirmed_by_exact_amount', detail: 'confirmed with another amount', row }];
   if (pending.length !== 1)
     return [{ invariant: ONE_CREDITED, detail: `confirmed by ${pending.length} payments`, row }];
-  const over = payin.linkId !== null && (payin.confirmed ?? 0n) > payin.amount;
-  return pending[0]?.amount === (over ? payin.amount : payin.confirmed)
+  return pending[0]?.amount === payin.confirmed
     ? []
     : [
         {
@@ -124,8 +123,14 @@ function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Viol
       ];
 }
 
-/** An underpaid payin has one anomaly with the received amount. */
-function underpaymentViolations({ rows }: World): Violation[] {
+/** The part of a link that is open or completed waits for the other parts, or belongs to the merchant: it is no anomaly. */
+function isPartOfLink({ rows }: World, { linkId }: PayinRow): boolean {
+  return linkId !== null && rows.links.byId.get(linkId)?.status !== 'EXPIRED';
+}
+
+/** An underpaid payin has one anomaly with the received amount, unless it is a part of its link. */
+function underpaymentViolations(world: World): Violation[] {
+  const { rows } = world;
   const invariant: InvariantCode = 'suspense_has_anomaly';
   const underpaid = Map.groupBy(
     rows.anomalies.filter(({ kind }) => kind === 'underpaid'),
@@ -133,9 +138,10 @@ function underpaymentViolations({ rows }: World): Violation[] {
   );
   return rows.payins.flatMap((payin) => {
     const found = underpaid.get(payin.id) ?? [];
-    const right = isUnderpaid(payin)
-      ? found.length === 1 && found[0]?.amount === payin.confirmed
-      : found.length === 0;
+    const right =
+      isUnderpaid(payin) && !isPartOfLink(world, payin)
+        ? found.length === 1 && found[0]?.amount === payin.confirmed
+        : found.length === 0;
     return right
       ? []
       : [{ invariant, detail: 'an underpayment has no matching anomaly', row: { payin, anomalies: found } }];
@@ -151,8 +157,9 @@ const KIND: Readonly<Record<string, string>> = {
 function suspenseViolations(
   anomalies: readonly AnomalyRow[],
   payments: readonly TransferRow[],
-  { rows }: World,
+  world: World,
 ): Violation[] {
+  const { rows } = world;
   const invariant: InvariantCode = 'suspense_has_anomaly';
   const withMoney = anomalies.filter(({ amount }) => amount !== null && amount > 0n);
   const byCause = new Map(withMoney.map((anomaly) => [`${anomaly.rail}:${anomaly.executionId}`, anomaly]));
@@ -161,6 +168,16 @@ function suspenseViolations(
   return [
     ...suspended.flatMap((payment) => {
       const anomaly = byCause.get(payment.causeId);
+      const payin = rows.payinById.get(payment.resourceId ?? '');
+      // Of several payments to one attempt only the rail knows which one is its part.
+      if (
+        !anomaly &&
+        payin &&
+        isUnderpaid(payin) &&
+        isPartOfLink(world, payin) &&
+        payment.amount === payin.confirmed
+      )
+        return [];
       const kinds = expectedKinds(payment, rows.payinById);
       const fits =
         anomaly?.amount === payment.amount &&

@@ -8,6 +8,8 @@ export interface PayinRow {
   readonly id: string;
   readonly amount: bigint;
   readonly confirmed: bigint | null;
+  /** What earlier attempts of the link that it completed had received. */
+  readonly earlierParts: bigint | null;
   readonly rail: 'BRE_B' | 'PSE';
   readonly status: string;
   readonly settlement: string | null;
@@ -70,7 +72,7 @@ export interface NoticeRow {
 }
 
 const PAYINS = `
-  select organization_id as "organizationId", id, amount_in_cents as amount, confirmed_amount_in_cents as confirmed, rail, status,
+  select organization_id as "organizationId", id, amount_in_cents as amount, confirmed_amount_in_cents as confirmed, earlier_parts_in_cents as "earlierParts", rail, status,
     settlement_status as settlement, settlement_id as "settlementId", payment_verified_at is not null as verified, error_code as "errorCode", reference, payment_link_id as "linkId", breb_key as key,
     expires_at as "expiresAt", result_at as "resultAt", expires_at <= caudal.now() as expired,
     coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(leased_until > clock_timestamp(), false) as leased

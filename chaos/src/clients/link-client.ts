@@ -61,6 +61,8 @@ interface Call {
 export class LinkClient {
   readonly #stack: Stack;
   readonly #journal: ClientJournal;
+  /** The cookie of the browser that started the last attempt of a link: only that browser can abandon it. */
+  readonly #cookies = new Map<string, string>();
   #calls = 0;
   #payers = 0;
 
@@ -101,15 +103,16 @@ export class LinkClient {
   async start(link: MerchantLink, rail: keyof typeof METHODS, api?: string): Promise<boolean> {
     const fields = { ...METHODS[rail], ...(link.hasCustomer ? {} : DETAILS) };
     const { headers } = await this.#form(`${link.path}/begin`, fields, api);
-    const payinId = /attempt_\w+=([\w-]+)\./.exec(headers.get('set-cookie') ?? '')?.[1];
+    const [cookie = '', payinId] = /attempt_\w+=([\w-]+)\.[^;]*/.exec(headers.get('set-cookie') ?? '') ?? [];
     if (payinId === undefined) return false;
+    this.#cookies.set(link.id, cookie);
     this.#journal.write({ kind: 'attempt_started', linkId: link.id, payinId });
     return true;
   }
 
   /** The payer changes the payment method, which abandons the open attempt. */
-  async change({ path }: MerchantLink, api?: string): Promise<void> {
-    await this.#form(`${path}/change`, {}, api);
+  async change({ path, id }: MerchantLink, api?: string): Promise<void> {
+    await this.#form(`${path}/change`, {}, api, this.#cookies.get(id));
   }
 
   /** @returns false when the link is already paid */
@@ -186,7 +189,12 @@ export class LinkClient {
     return this.#sendUntilAnswered({ method: 'GET', path, headers: { 'x-api-key': apiKey } }, [200]);
   }
 
-  #form(path: string, values: Readonly<Record<string, string>>, api?: string): Promise<Reply> {
+  #form(
+    path: string,
+    values: Readonly<Record<string, string>>,
+    api?: string,
+    cookie?: string,
+  ): Promise<Reply> {
     this.#payers += 1;
     // Each payer uses its own address: the server limits attempts per address.
     const address = `10.${(this.#payers >> 16) & 255}.${(this.#payers >> 8) & 255}.${this.#payers & 255}`;
@@ -194,7 +202,11 @@ export class LinkClient {
       {
         method: 'POST',
         path,
-        headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': address },
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-forwarded-for': address,
+          ...(cookie === undefined ? {} : { cookie }),
+        },
         body: new URLSearchParams(values).toString(),
       },
       [303],

@@ -79,7 +79,9 @@ export class LinkScenario {
 
   /** Waits until it has no open attempt. */
   async free({ id }: MerchantLink): Promise<void> {
-    await this.#untilRow(`select from caudal.payment_links where id = '${id}' and open_payin_id is null`);
+    await this.#untilRow(
+      `select from caudal.payment_links where id = '${id}' and num_nonnulls(open_breb_payin_id, open_pse_payin_id) = 0`,
+    );
   }
 
   async ended({ id }: MerchantLink): Promise<void> {
