@@ -171,7 +171,9 @@ describe('the SDK against a running server', () => {
     const { status } = await new PayerBrowser().post(`${paid.paymentLinkUrl}/begin`, {
       ...PAYER_DETAILS,
       idNumber: '1000000001',
-      method: 'BRE_B',
+      method: 'PSE',
+      bank: 'CO_BANCOLOMBIA',
+      personType: 'INDIVIDUAL',
     });
     expect(status).toBe(200);
     await caudal.paymentLinks.expire(closed.paymentLinkId);

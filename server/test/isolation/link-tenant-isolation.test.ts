@@ -112,7 +112,7 @@ describe('database isolation of links', () => {
 
   it('lets caudal_system end links but change neither amount nor callback URL', async () => {
     const client = await connectAs('systemUrl');
-    const end = `update caudal.payment_links set status = 'EXPIRED', open_breb_payin_id = null, updated_at = now() where id = '${linkId}'`;
+    const end = `update caudal.payment_links set status = 'EXPIRED', open_breb_payin_id = null, open_pse_payin_id = null, updated_at = now() where id = '${linkId}'`;
     expect(await execute(client, null, end)).toBe(1);
     for (const column of [
       'amount_in_cents = 1',

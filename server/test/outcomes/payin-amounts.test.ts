@@ -66,7 +66,7 @@ describe('a direct payin under the amount policy EXACT', () => {
     await driver.simulator.pay({ key, amount: '1.00' });
     await driver.waitForStatus(payin.id, 'DECLINED');
     const page = await readPayerPage(payin);
-    expect(page).toContain('Recibimos $\u00a01 de $\u00a049.800');
+    expect(page).toContain('Recibimos $ 1 de $ 49.800');
     expect(page).toContain('Ese dinero está guardado. Tienda Aurora decide');
     expect(page).toContain(payin.reference);
     expect(page).not.toMatch(/Pago recibido|No se hizo ningún cobro/);

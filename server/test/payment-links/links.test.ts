@@ -265,6 +265,8 @@ describe('GET /payment-links/{paymentLinkId}', () => {
         reference: sent['reference'],
         amount: 49_800.5,
         amountInCents: 4_980_050,
+        paidAmount: 0,
+        paidAmountInCents: 0,
         currency: 'COP',
         description: 'Dos pares de zapatos',
         callbackUrl: sent['callbackUrl'],

@@ -95,7 +95,7 @@ describe('support contact', () => {
     };
     await check('', '¿Cómo quiere pagar?');
     await check('?m=PSE', 'Elija su banco');
-    await check('?m=BRE_B', 'Sus datos');
+    await check('?m=BRE_B', 'Pague con Bre-B');
     await shop.api.post(`/payment-links/${paymentLinkId}/expire`, {});
     await check('', 'Este enlace de pago venció');
   });
@@ -119,7 +119,7 @@ describe('link preview in chats', () => {
     });
     const html = await response.text();
     expect(meta(html, 'og:title')).toBe('Pago a Café &quot;La Ñapa&quot; &amp; Cía');
-    expect(meta(html, 'og:description')).toBe('$ 49.800 · Pedido 7');
+    expect(meta(html, 'og:description')).toBe('$\u00a049.800 · Pedido 7');
     expect(meta(html, 'og:site_name')).toBe('Pagos del Valle');
     expect(meta(html, 'twitter:card')).toBe('summary');
     expect(meta(html, 'og:image')).toBeNull();
@@ -130,7 +130,7 @@ describe('link preview in chats', () => {
 
   it('shows the reference when the link has no description', async () => {
     const page = await (await ShopDriver.create(stack)).page({ reference: 'pedido-9' });
-    expect(meta(page.html, 'og:description')).toBe('$ 49.800 · pedido-9');
+    expect(meta(page.html, 'og:description')).toBe('$\u00a049.800 · pedido-9');
   });
 
   it('is omitted for a page without a shop and for a suspended shop', async () => {

@@ -153,7 +153,7 @@ it('a deployment without an SMTP server shows no form', async () => {
     expect(page.html).not.toContain('receipt-email');
     expect(
       (await payer.post(`${page.linkTo('Ver comprobante')}/email`, { email: 'a@b.example' })).status,
-    ).toBe(404);
+    ).toBe(405);
   } finally {
     await other.stop();
   }
