@@ -100,7 +100,7 @@ export const DECISION_BUGS: readonly PlantedBug[] = [
     patches: [
       {
         file: OUTCOME,
-        find: 'transition: direct ? underpaid(payment) : { ...transition, settles: false },',
+        find: 'transition: underpaid(payment),',
         replace: 'transition: { ...transition, settles: false },',
       },
     ],
@@ -112,8 +112,8 @@ export const DECISION_BUGS: readonly PlantedBug[] = [
     patches: [
       {
         file: OUTCOME,
-        find: 'const takesAny = direct &&',
-        replace: 'const takesAny = amount > payin.amount || direct &&',
+        find: 'if (amount === requested ||',
+        replace: 'if (amount >= requested ||',
       },
     ],
     steps: [BREB, pays({ share: 'more', awaitIdle: true })],

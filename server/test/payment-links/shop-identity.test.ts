@@ -97,7 +97,7 @@ describe('support contact', () => {
     await check('?m=PSE', 'Elija su banco');
     await check('?m=BRE_B', 'Pague con Bre-B');
     await shop.api.post(`/payment-links/${paymentLinkId}/expire`, {});
-    await check('', 'Este enlace de pago venció');
+    await check('', 'Este link de pago venció');
   });
 
   it('of the operator is on a page without a shop', async () => {
