@@ -118,7 +118,8 @@ const CONNECTOR: readonly Edit[] = [
   [
     'rails/example/connector.ts',
     '',
-    `import type { CollectionStatus, CollectOrder, OpenedCollection, RailAnswer, RailConnector } from '../contract.ts';
+    `import { cents } from '../../kit/money.ts';
+import type { CollectionStatus, CollectOrder, OpenedCollection, RailAnswer, RailConnector } from '../contract.ts';
 
 export class ExampleConnector implements RailConnector {
   readonly capabilities = {
@@ -130,6 +131,8 @@ export class ExampleConnector implements RailConnector {
     needsPayer: true,
     answerWithinMs: 10_000,
     maxProcessingMs: 60_000,
+    minAmount: cents(100),
+    maxAmount: cents(100_000_000),
   };
   readonly banks = null;
 

@@ -17,6 +17,7 @@ const NOT_RUN = [
   'guides/webhooks.md: runs until Ctrl-C; the next block shows it with --exit-after',
   'operating/growth.md: example with your own settings',
   'operating/merchants.md: example with your own ids',
+  'operating/merchants.md: example with your own ids',
   'operating/payins.md: example with your own numbers',
   'operating/payins.md: example with your own ids',
   'operating/run-it.md: example with your own settings',

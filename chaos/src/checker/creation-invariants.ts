@@ -131,8 +131,11 @@ function orphanViolations({ rows }: World): Violation[] {
 function orderViolations({ rail, findOwner }: World): Violation[] {
   return rail.orders.flatMap((order) => {
     const payin = findOwner(order.rail, order.reference);
-    const about = order.rail === 'BRE_B' ? payin?.id : payin?.reference;
-    if (payin && about === order.about && payin.amount === order.cents) return [];
+    // PSE gets the name of the shop before the reference.
+    const fits =
+      payin &&
+      (order.rail === 'BRE_B' ? order.about === payin.id : order.about.endsWith(`: ${payin.reference}`));
+    if (fits && payin.amount === order.cents) return [];
     const row = { ...order, cents: String(order.cents), payin };
     return [{ invariant: 'no_unexplained_records', detail: 'a rail order without a matching payin', row }];
   });

@@ -201,12 +201,20 @@ function attemptViolations({ rows }: World, link: LinkRow, payins: readonly Payi
 const NO_EVENT: InvariantCode = 'link_payin_has_no_event';
 const AUTHORIZED: InvariantCode = 'payer_details_authorized';
 
-/** What a link may ask of an attempt: its amount, less the parts that it had received when the attempt started. */
-function requestedAmounts(amount: bigint, attempts: readonly PayinRow[]): ReadonlySet<bigint> {
+/**
+ * What a link may ask of an attempt: its amount, less the parts that it had received when the attempt started. An attempt
+ * on the rail of a part starts after the part; attempts on the other rail may overlap.
+ */
+function requestedAmounts(
+  amount: bigint,
+  attempts: readonly PayinRow[],
+  payin: PayinRow,
+): ReadonlySet<bigint> {
   const parts = attempts
     .filter(isUnderpaid)
     .toSorted((a, b) => (a.resultAt?.getTime() ?? 0) - (b.resultAt?.getTime() ?? 0));
-  const counts = Array.from({ length: parts.length + 1 }, (_, count) => count);
+  const received = 1 + parts.findLastIndex(({ id, rail }) => rail === payin.rail && id < payin.id);
+  const counts = Array.from({ length: parts.length + 1 - received }, (_, index) => received + index);
   return new Set(counts.map((count) => amount - sumConfirmed(parts.slice(0, count))));
 }
 
@@ -219,7 +227,7 @@ function payinViolations({ rows }: World, payin: PayinRow, attempts: readonly Pa
   const row = { payin, link };
   const fits =
     link?.organizationId === payin.organizationId &&
-    requestedAmounts(link.amount, attempts).has(payin.amount) &&
+    requestedAmounts(link.amount, attempts, payin).has(payin.amount) &&
     link.reference === payin.reference;
   if (!fits)
     return [{ invariant: NO_ORIGIN, detail: 'an attempt without a link or with another amount', row }];

@@ -75,15 +75,14 @@ const PAGE_STATE = `
    from caudal.payment_links l where l.organization_id = p.organization_id and l.id = p.payment_link_id),
   (select string_agg(concat_ws(' ', o.status, o.pse_url is not null, extract(epoch from o.expires_at)), ',' order by o.id)
    from caudal.payins o where o.organization_id = p.organization_id and o.payment_link_id = p.payment_link_id),
-  (select string_agg(concat_ws(' ', a.id, a.resolution), ',' order by a.id)
+  (select string_agg((
+     select string_agg(concat_ws(' ', a.id, a.resolution), ',' order by a.id) from caudal.anomalies a
+     where a.organization_id = p.organization_id and a.payin_id = attempt.id and a.amount_in_cents is not null
+   ), ',' order by attempt.id)
    from (
      select p.id
      union select o.id from caudal.payins o where o.organization_id = p.organization_id and o.payment_link_id = p.payment_link_id
-   ) as attempt
-   cross join lateral (
-     select a.id, a.resolution from caudal.anomalies a
-     where a.organization_id = p.organization_id and a.payin_id = attempt.id and a.amount_in_cents is not null
-   ) as a)`;
+   ) as attempt)`;
 
 const STAMPS = statement(
   'payin-page.stamps',
