@@ -94,7 +94,7 @@ describe('the key screen', () => {
     await page.getByRole('button', { name: 'Compartir QR' }).click();
     await page.waitForFunction('document.title.startsWith("image")');
     expect(await page.title()).toBe(
-      `image/png true Pague $ 49.800 a Tienda Aurora con la llave Bre-B ${key}`,
+      `image/png true Pague $\u00a049.800 a Tienda Aurora con la llave Bre-B ${key}`,
     );
     expect(await page.locator('.qr').isVisible()).toBe(true);
   });

@@ -60,7 +60,9 @@ export class BusinessClock {
    */
   now(): number {
     const { floorMs, limitMs } = this.#ids;
-    const next = Math.max(this.time() + this.idLeadMs, floorMs, this.#last + SMALLEST_STEP_MS);
+    // One age for both: with a later age the lead would shrink by more than the time has advanced.
+    const age = this.ageMs;
+    const next = Math.max(this.#timeAt(age) + this.#idLeadAt(age), floorMs, this.#last + SMALLEST_STEP_MS);
     if (next > limitMs) throw databaseUnavailable();
     this.#last = next;
     return next;
@@ -68,8 +70,12 @@ export class BusinessClock {
 
   /** Business time, for deadlines: it follows the database's clock, backwards too. Throws like `now`. */
   time(): number {
-    if (this.ageMs > EXTRAPOLATED_FOR_MS) throw databaseUnavailable();
-    return this.#businessMs + this.ageMs;
+    return this.#timeAt(this.ageMs);
+  }
+
+  #timeAt(age: number): number {
+    if (age > EXTRAPOLATED_FOR_MS) throw databaseUnavailable();
+    return this.#businessMs + age;
   }
 
   /**
@@ -77,7 +83,11 @@ export class BusinessClock {
    * otherwise the ids of a process whose heartbeat is late would run ahead of those of the other processes.
    */
   get idLeadMs(): number {
-    return Math.max(0, this.#ids.leadMs - this.ageMs / 2);
+    return this.#idLeadAt(this.ageMs);
+  }
+
+  #idLeadAt(age: number): number {
+    return Math.max(0, this.#ids.leadMs - age / 2);
   }
 
   /** Whether the time and the revocations read with it are at most a second old. */
