@@ -99,7 +99,7 @@ describe('/verificar accepts', () => {
     for (const fact of [
       'Comprobante de PRUEBA',
       'el dinero no se ha devuelto',
-      '$ 49.800 COP',
+      '$\u00a049.800 COP',
       'Tienda Aurora',
     ])
       expect(shown).toContain(fact);

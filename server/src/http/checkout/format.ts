@@ -1,10 +1,11 @@
-const NO_BREAK_SPACE = '\u00a0';
-
-/** `$ 49.800`, or `$ 49.800,50` with cents: the Colombian format, used in both languages. It is never split across lines. */
+/**
+ * `$ 49.800`, or `$ 49.800,50` with cents: the Colombian format, used in both languages. A no-break space keeps it on one
+ * line. The page that verifies receipts sends this function to the browser, so it uses nothing outside itself.
+ */
 export function moneyText(amount: bigint): string {
   const whole = (amount / 100n).toString().replace(/\B(?=(\d{3})+$)/g, '.');
   const rest = amount % 100n;
-  return `$${NO_BREAK_SPACE}${whole}${rest === 0n ? '' : `,${rest.toString().padStart(2, '0')}`}`;
+  return `$\u00a0${whole}${rest === 0n ? '' : `,${rest.toString().padStart(2, '0')}`}`;
 }
 
 /** Groups the characters after the @ in fours, so that people can read the key aloud and compare it. */
@@ -14,7 +15,7 @@ export function groupedKey(brebKey: string): string {
     .replace(/^/, brebKey.startsWith('@') ? '@' : '');
 }
 
-/** Always in Bogotá time, wherever the payer is. */
+/** Always in Bogotá time, wherever the payer is. Sent to the browser like `moneyText`. */
 export function bogotaTime(at: Date, language: string): string {
   const text = new Intl.DateTimeFormat(language, {
     timeZone: 'America/Bogota',
@@ -22,7 +23,7 @@ export function bogotaTime(at: Date, language: string): string {
     timeStyle: 'short',
   }).format(at);
   // `10:04 p. m.` stays on one line.
-  return text.replace(/\d+:\d\d.*$/, (time) => time.replaceAll(/\s/g, NO_BREAK_SPACE));
+  return text.replace(/\d+:\d\d.*$/, (time) => time.replaceAll(/\s/g, '\u00a0'));
 }
 
 /** `Ana M••• R•••`, `••••••4050`, `a•••@example.com`: recognizable for the payer, useless to others. */
