@@ -42,7 +42,7 @@ strong.badge{padding:2px 10px;border-color:var(--ink);background:var(--ink);colo
 [aria-busy]{opacity:.7;cursor:progress}
 [aria-busy]::after{content:"";flex:none;width:16px;height:16px;margin-left:10px;border:2px solid;border-right-color:transparent;border-radius:50%;animation:turn .8s linear infinite}
 @keyframes turn{to{transform:rotate(1turn)}}
-.link{min-height:44px;padding:8px 0;border:0;background:none;color:var(--ink);font:inherit;text-decoration:underline;cursor:pointer}
+.link{display:inline-flex;align-items:center;min-height:44px;padding:8px 0;border:0;background:none;color:var(--ink);font:inherit;text-decoration:underline;cursor:pointer}
 .leaving{margin-top:4px;display:flex;flex-wrap:wrap;justify-content:center;align-items:center;gap:0 12px;color:var(--muted);font-size:.875rem}
 .host{display:block;text-align:center;color:var(--muted);font-size:.875rem;margin-top:8px;overflow-wrap:anywhere}
 .field{display:block}.field+.field{margin-top:16px}
@@ -98,12 +98,10 @@ body{background:var(--ground);align-items:center;padding:0 0 24px}
 .banks{display:grid;grid-template-columns:1fr 1fr;gap:8px}.banks .choice{margin:0}.banks legend{grid-column:1/-1}
 }
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{animation:none!important;transition:none!important}}
-[hidden]{display:none!important}
-input[type][aria-invalid=true],select[aria-invalid=true]{border:2px solid var(--bad)}
 .none{color:var(--muted)}
 button:disabled{opacity:.6;cursor:default}
-footer .link{font-size:14px;padding:0 8px}
-.key{font-size:min(20px,5.2vw);padding:16px 8px}.key wbr+span{margin-left:.4em}
+footer .link{font-size:.875rem;padding:0 8px}
+.key{font-size:1.125rem;padding:16px 8px}.key wbr+span{margin-left:.4em}
 .pay{display:flex;flex-direction:column;gap:16px}.pay>*>*+*{margin-top:16px}.waiting{border:0;padding:0}
 .steps li+li{margin-top:8px}.inline{display:inline-flex;width:auto;min-height:44px;padding:4px 12px}
 .pair{display:flex;gap:12px}
