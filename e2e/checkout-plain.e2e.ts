@@ -51,6 +51,6 @@ describe('without JavaScript', () => {
     await page.getByRole('link', { name: /Bre-B/ }).click();
     await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
     await page.getByRole('button', { name: 'Usar otro medio' }).click();
-    expect(await heading(page, '¿Cómo quiere pagar?')).toBe(true);
+    expect(await heading(page, 'Elija su banco')).toBe(true);
   });
 });

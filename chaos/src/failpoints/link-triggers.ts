@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LinkClient, type MerchantLink } from '../clients/link-client.ts';
 import { PayinClient } from '../clients/payin-client.ts';
 import type { Trial } from '../run/trial.ts';
@@ -61,7 +62,8 @@ export class LinkTriggers {
   async mailReceipt(api: string | undefined): Promise<void> {
     const link = await this.createOne();
     await this.#client.start(link, 'BRE_B');
-    await this.#pay(link);
+    // The network may not know the key yet, and nothing is paid then.
+    while (!(await this.#pay(link))) await sleep(100);
     await this.#client.mailReceipt(link, api);
   }
 
@@ -83,9 +85,10 @@ export class LinkTriggers {
     for (const link of links) await this.#client.close(link);
   }
 
-  /** Pays the attempt if it has a key. */
-  async #pay(link: MerchantLink): Promise<void> {
+  /** Pays the attempt if it has a key. @returns whether the network accepted the payment */
+  async #pay(link: MerchantLink): Promise<boolean> {
     const attempt = await this.#client.attempt(link);
-    if (attempt?.key) await this.#trial.load.rails.pay({ key: attempt.key });
+    if (!attempt?.key) return false;
+    return (await this.#trial.load.rails.pay({ key: attempt.key })).includes(true);
   }
 }
