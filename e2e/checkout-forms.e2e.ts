@@ -83,7 +83,7 @@ describe('the key screen', () => {
   it('S9: a QR code can be saved and shared, and a returning payer finds it unchanged', async () => {
     const page = await stage.payer();
     await page.addInitScript(`navigator.canShare = () => true; navigator.share = async ({ files, text }) => {
-      document.title = [files[0].type, files[0].size > 500, text].join(' ');
+      window.shared = [files[0].type, files[0].size > 500, text].join(' ');
     }`);
     const key = await openKey(page);
     const [download] = await Promise.all([
@@ -92,8 +92,8 @@ describe('the key screen', () => {
     ]);
     expect(download.suggestedFilename()).toBe('bre-b.png');
     await page.getByRole('button', { name: 'Compartir QR' }).click();
-    await page.waitForFunction('document.title.startsWith("image")');
-    expect(await page.title()).toBe(
+    await page.waitForFunction('window.shared !== undefined');
+    expect(await page.evaluate('window.shared')).toBe(
       `image/png true Pague $\u00a049.800 a Tienda Aurora con la llave Bre-B ${key}`,
     );
     expect(await page.locator('.qr').isVisible()).toBe(true);
