@@ -32,11 +32,11 @@ describe('migrate while a long reader holds a table that a migration alters', ()
   it('fails with a clear message when the reader outlasts CAUDAL_MIGRATE_LOCK_WAIT_SECONDS', async () => {
     const reader = await startReader();
     const settings = { ...stack.settings, CAUDAL_MIGRATE_LOCK_WAIT_SECONDS: '2' };
-    const { code, stderr } = await runToEnd(['migrate'], settings, newer.main);
+    const { code, stderr } = await runToEnd(['migrate'], settings, newer.main, 60_000);
     await reader.end();
     expect(code).toBe(1);
     expect(stderr).toContain('migration 0900_color.sql was not applied: for 2 s other sessions held a lock');
-  });
+  }, 70_000);
 
   it('lets creations pass, retries and succeeds once the reader has ended', async () => {
     const reader = await startReader();
