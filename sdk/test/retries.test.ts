@@ -38,7 +38,7 @@ describe('a creation', () => {
 
   it('is retried with the same idempotency key after a timeout', async () => {
     const server = await faultyServer(hang, CREATED);
-    await server.client({ timeoutMs: 200 }).payins.create(PAYIN, { idempotencyKey: 'order-1001' });
+    await server.client({ timeoutMs: 1000 }).payins.create(PAYIN, { idempotencyKey: 'order-1001' });
     expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([
       'order-1001',
       'order-1001',
