@@ -15,7 +15,6 @@ export const EN: OwnMessages = {
   key: 'Key',
   back: 'Back to {shop}',
   backHost: 'Goes to {host}',
-  support: 'Need help? Write to {shop}: {contact}',
   method: {
     title: 'How do you want to pay?',
     breb: 'Bre-B',
@@ -138,10 +137,6 @@ export const EN: OwnMessages = {
     cannotPay: 'This amount cannot be paid online',
     ask: 'Ask {shop} for another way to pay.',
     paused: '{method} is not available right now.',
-  },
-  shopSuspended: {
-    title: 'This shop is not taking payments',
-    about: 'Nothing was charged. We cannot tell you when it will take them again; please ask the shop.',
   },
   linkExpired: { title: 'This payment link has expired', about: 'Ask {shop} for a new one.' },
   payinExpired: {

@@ -13,7 +13,6 @@ export const ES = {
   key: 'Llave',
   back: 'Volver a {shop}',
   backHost: 'Va a {host}',
-  support: '¿Necesita ayuda? Escriba a {shop}: {contact}',
   method: {
     title: '¿Cómo quiere pagar?',
     breb: 'Bre-B',
@@ -136,11 +135,6 @@ export const ES = {
     cannotPay: 'Este valor no se puede pagar en línea',
     ask: 'Pídale a {shop} otra forma de pagar.',
     paused: '{method} no está disponible por ahora.',
-  },
-  shopSuspended: {
-    title: 'Este comercio no está recibiendo pagos',
-    about:
-      'No se hizo ningún cobro. No le podemos decir cuándo volverá a recibirlos; pregúntele al comercio.',
   },
   linkExpired: { title: 'Este link de pago venció', about: 'Pídale a {shop} uno nuevo.' },
   payinExpired: {
