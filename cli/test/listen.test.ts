@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Child } from '../../scripts/stack/child.ts';
 import { freePort } from '../../scripts/stack/postgres.ts';
@@ -166,4 +169,22 @@ test('listen exits 130 on Ctrl-C, and 1 when --timeout passes without events', a
   expect([ended.code, ended.stdout]).toEqual([130, '']);
   expect(ended.stderr).not.toMatch(/ at .*\.ts:\d+/);
   expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('only 0 of 1 events')]);
+});
+
+test('listen exits 1 when --timeout passes, and 130 on Ctrl-C, while a server does not answer', async () => {
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const CAUDAL_BASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  try {
+    const late = await shop.start(['listen', '--exit-after', '1', '--timeout', '1s'], { CAUDAL_BASE_URL })
+      .ended;
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('only 0 of 1 events')]);
+    const running = shop.start(['listen'], { CAUDAL_BASE_URL });
+    await once(silent, 'request');
+    running.child.kill('SIGINT');
+    expect((await running.ended).code).toBe(130);
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
 });

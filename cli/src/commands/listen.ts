@@ -68,7 +68,13 @@ async function listen(context: Context, args: ParsedArgs): Promise<ExitCode | un
   const since = args.text('since');
   const streamStart = await (since === undefined
     ? startFromNow(caudal, stop.signal)
-    : startFrom(caudal, since, stop.signal));
+    : startFrom(caudal, since, stop.signal)
+  ).catch((error: unknown) => {
+    // Ctrl-C or --timeout during this request ends the command as during the stream.
+    if (stop.signal.aborted) return null;
+    throw error;
+  });
+  if (streamStart === null) return exitCode(context, 0, limit);
   let failed: unknown = null;
   const triggerOnce = () => {
     if (trigger === undefined) return;
@@ -95,7 +101,11 @@ async function listen(context: Context, args: ParsedArgs): Promise<ExitCode | un
   if (failed !== null) throw failed;
   await forwarder?.idle();
   stop.end();
-  if (context.signal.aborted) return EXIT.interrupted;
+  return exitCode(context, count, limit);
+}
+
+function exitCode({ signal }: Context, count: number, limit: number): ExitCode | undefined {
+  if (signal.aborted) return EXIT.interrupted;
   if (count < limit) throw new CliError(`only ${count} of ${limit} events arrived in time`);
   return undefined;
 }
