@@ -68,9 +68,14 @@ const BODY = {
 };
 
 describe('npm run dev', () => {
-  it('prints one JSON line when ready, keeps data and API key across restarts, and stops all processes on Ctrl-C', async () => {
+  /** What the first run printed, and a payin created in it; the later tests restart in its folder. */
+  let ready: Ready;
+  let payinId = '';
+  const headers = () => ({ 'x-api-key': ready.apiKey, 'content-type': 'application/json' });
+
+  it('prints one JSON line when ready, refuses a second run, and stops all processes on Ctrl-C', async () => {
     const first = await startDev('--json');
-    const ready = JSON.parse(first.printed) as Ready;
+    ready = JSON.parse(first.printed) as Ready;
     expect(ready).toEqual({
       ready: true,
       baseUrl: expect.stringMatching(/^http:/),
@@ -86,14 +91,13 @@ describe('npm run dev', () => {
     });
     // The file contains an API key.
     expect(statSync(STACK).mode & 0o777).toBe(0o600);
-    const headers = { 'x-api-key': ready.apiKey, 'content-type': 'application/json' };
     const created = await fetch(`${ready.baseUrl}/payins`, {
       method: 'POST',
-      headers,
+      headers: headers(),
       body: JSON.stringify(BODY),
     });
     expect(created.status).toBe(201);
-    const { id } = (await created.json()) as { id: string };
+    payinId = ((await created.json()) as { id: string }).id;
     expect((await fetch(`${ready.baseUrl}/docs`)).status).toBe(200);
     expect((await fetch(ready.simulatorUrl)).status).toBe(200);
     // A second run in the same folder fails and does not touch the file of the first.
@@ -104,21 +108,25 @@ describe('npm run dev', () => {
     expect(existsSync(STACK)).toBe(false);
     expect(first.output().trim().split('\n')).toHaveLength(1);
     expect(runningProcesses()).toEqual([]);
+  }, 120_000);
 
+  it('keeps data and API key across restarts, and names the next commands', async () => {
     const second = await startDev();
     expect(second.output()).toContain(ready.apiKey);
     for (const next of ['caudal listen', 'caudal trigger payin.confirmed', 'caudal doctor'])
       expect(second.output()).toContain(`npx ${next}`);
     const baseUrl = /API\s+(http\S+)/.exec(second.output())?.[1] ?? '';
-    const kept = await fetch(`${baseUrl}/payins/${id}`, { headers });
+    const kept = await fetch(`${baseUrl}/payins/${payinId}`, { headers: headers() });
     expect(kept.status).toBe(200);
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);
+  }, 120_000);
 
+  it('--fresh deletes the data and keeps the API key', async () => {
     const third = await startDev('--json', '--fresh');
     const { baseUrl: freshUrl, apiKey } = JSON.parse(third.printed) as Ready;
     expect(apiKey).toBe(ready.apiKey);
-    expect((await fetch(`${freshUrl}/payins/${id}`, { headers })).status).toBe(404);
+    expect((await fetch(`${freshUrl}/payins/${payinId}`, { headers: headers() })).status).toBe(404);
     third.child.kill('SIGINT');
     expect(await third.exited).toBe(0);
     expect(runningProcesses()).toEqual([]);
