@@ -7,7 +7,10 @@ import type { Tx } from './tx.ts';
 /** Long enough to wait for a transaction that is about to end, not for one that hangs. */
 const SHORT_LOCK_TIMEOUT_MS = 50;
 
-/** Reads the rows of one organization; row-level security hides all others. */
+/**
+ * Reads the rows of one organization; row-level security hides all others. All statements of one `read` see the same
+ * snapshot: a page must not show an attempt, its link and its money as of different moments.
+ */
 export interface ReadDb {
   read<T>(organizationId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
 }
@@ -26,7 +29,7 @@ export interface BatchDb {
 export function readDb(pool: RolePool): ReadDb {
   return {
     async read(organizationId, work) {
-      const begin = `begin read only; set local caudal.organization_id = '${validateId(organizationId)}'`;
+      const begin = `begin isolation level repeatable read read only; set local caudal.organization_id = '${validateId(organizationId)}'`;
       try {
         return await pool.transaction(begin, work);
       } catch (error) {

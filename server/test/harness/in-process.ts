@@ -6,6 +6,7 @@ import { createOrganization } from '../../src/flows/operations/manage-organizati
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import { openAccounts } from '../../src/ledger/balance.store.ts';
+import type { DataKeys } from '../../src/organizations/data-keys.ts';
 import { insertOrganization, listOrganizations } from '../../src/organizations/organization.store.ts';
 import type { Organization, OrganizationSecrets, Principal } from '../../src/organizations/organization.ts';
 import { SCOPES } from '../../src/organizations/organization.ts';
@@ -25,6 +26,7 @@ const DETAILS = {
 export interface InProcess {
   readonly config: Config;
   readonly deps: SystemDeps;
+  readonly keys: DataKeys;
   /** Creates an organization and authenticates with its API key. */
   newOrganization(): Promise<{ readonly principal: Principal; readonly apiKey: string }>;
   /** The principal of an existing API key. */
@@ -53,6 +55,7 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
   return {
     config,
     deps,
+    keys,
     authenticate,
     newOrganization: async () => {
       const { credential } = await createOrganization(deps, 'test', DETAILS, {
