@@ -1,16 +1,9 @@
-import { compose } from './compose.ts';
 import { authorFromSettings, type Config, ConfigError, loadEnvFile, readConfig } from './config.ts';
-import { awaitDatabase } from './db/await-database.ts';
-import { migrate } from './db/migrate.ts';
-import { auditMigration } from './flows/operations/audit-migration.system.ts';
-import { ensureOperatorOrganization } from './flows/operations/manage-organizations.system.ts';
-import { installSchedules } from './jobs/schedule-schema.ts';
 import { realTime } from './kit/clock.ts';
 import { errorFields, type Log, makeLog } from './kit/log.ts';
 import { migrationAuthor } from './operator/author.ts';
-import { operatorCommand } from './operator/command.ts';
-import { serve } from './serve.ts';
 
+// Each role imports its modules when it runs: all of them together take a second of CPU time, also for a short command.
 const ROLES = ['api', 'worker', 'all', 'migrate'] as const;
 type ServerRole = (typeof ROLES)[number];
 
@@ -26,8 +19,8 @@ async function main(args: readonly string[]): Promise<number> {
   if (file !== null) loadEnvFile(file);
   const [first, ...rest] = argv;
   const role = ROLES.find((name) => name === first);
-  if (!role) return operatorCommand(argv);
-  if (rest.some((arg) => arg === '--help' || arg === '-h')) return operatorCommand(['help', role]);
+  if (!role) return runOperatorCommand(argv);
+  if (rest.some((arg) => arg === '--help' || arg === '-h')) return runOperatorCommand(['help', role]);
   const author = role === 'migrate' ? migrationAuthor(rest, authorFromSettings()) : '';
   if (author === null) {
     process.stderr.write(
@@ -44,10 +37,18 @@ async function main(args: readonly string[]): Promise<number> {
   const config = readConfig(role);
   const log = makeLog({ level: config.logLevel, base: { role } });
   try {
-    return role === 'migrate' ? await runMigrate(config, log, author) : await runServer(role, config, log);
+    if (role !== 'migrate') return await runServer(role, config, log);
+    const { migrateDatabase } = await import('./migrate-database.ts');
+    await migrateDatabase(config, log, author);
+    return 0;
   } finally {
     log.flush();
   }
+}
+
+async function runOperatorCommand(argv: readonly string[]): Promise<number> {
+  const { operatorCommand } = await import('./operator/command.ts');
+  return operatorCommand(argv);
 }
 
 /** Removes `--env-file FILE` from the arguments; it may appear anywhere. */
@@ -62,36 +63,8 @@ function extractEnvFile(args: readonly string[]): { argv: string[]; file: string
   }
 }
 
-async function runMigrate(config: Config, log: Log, author: string): Promise<number> {
-  const { database, environment, cell } = config;
-  const { rolePrefix, roles, readUrl, batchUrl, systemUrl, backupUrl } = database;
-  const ownerUrl = database.ownerUrl ?? '';
-  await awaitDatabase([ownerUrl], log, database.startWaitMs);
-  const { deps, close } = compose(config, log);
-  try {
-    await auditMigration(deps, author, async (beforeChanges) => {
-      await migrate({
-        ownerUrl,
-        rolePrefix,
-        roles,
-        roleUrls: { read: readUrl, batch: batchUrl, system: systemUrl, backup: backupUrl },
-        environment,
-        cell,
-        lockWaitSeconds: database.migrateLockWaitSeconds,
-        log,
-        beforeChanges,
-      });
-      await installSchedules(ownerUrl, roles);
-      await ensureOperatorOrganization(deps);
-    });
-  } finally {
-    await close();
-  }
-  log.info({ code: 'migrate_finished', environment, cell }, 'database up to date');
-  return 0;
-}
-
 async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, log: Log): Promise<number> {
+  const { serve } = await import('./serve.ts');
   const { port, opsPort, stop } = await serve(role, config, log);
   const { environment, cell } = config;
   log.info({ code: 'ready', port, opsPort, environment, cell }, 'ready');
