@@ -19,6 +19,7 @@ const HELP = `npm run chaos [-- OPTIONS]
   --payouts N     run N payouts under kills and faults; each executes at most once
   --webhooks N    run N payins, payouts and links under kills and endpoint faults; every event reaches every
                   subscribed endpoint (a full run uses 10000)
+  --links N       the same with links only: what every payer's screen says about money is true (a full run uses 5000)
   --failpoints    kill a process once at every failpoint
   --planted       check that every planted bug is detected by its history or scenario
   --ci            the CI subset: 60 histories, half of the failpoints and planted bugs (chosen by the seed),
@@ -26,7 +27,7 @@ const HELP = `npm run chaos [-- OPTIONS]
   --only WORDS    with --failpoints and --planted: only names that contain one of the words (separated by |)
   --seed S        repeat the random choices of an earlier run
   --path P        with --histories and --seed: run only the failed history, with the path that its run printed
-  --server DIR    with --payouts and --webhooks: test the server in DIR, a modified copy of server/
+  --server DIR    with --payouts, --webhooks and --links: test the server in DIR, a modified copy of server/
   --help          print this text
 
 Without options: a short mix of all. Starts its own PostgreSQL.
@@ -38,6 +39,7 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     payouts: { type: 'string' },
     webhooks: { type: 'string' },
+    links: { type: 'string' },
     failpoints: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
     ci: { type: 'boolean', default: false },
@@ -68,6 +70,10 @@ const webhooks =
   (count: number): Part =>
   (cluster, seed) =>
     runWebhooks(cluster, seed, count, serverOption());
+const links =
+  (count: number): Part =>
+  (cluster, seed) =>
+    runWebhooks(cluster, seed, count, { ...serverOption(), onlyLinks: true });
 
 const failpoints: Part = (cluster, seed) => runFailpoints(cluster, seed, selectBySeed(seed));
 const planted: Part = (cluster, seed) => runPlanted(cluster, selectBySeed(seed));
@@ -89,6 +95,7 @@ function parts(): Part[] {
     ...(values.kills === undefined ? [] : [kills(parseCount(values.kills))]),
     ...(values.payouts === undefined ? [] : [payouts(parseCount(values.payouts))]),
     ...(values.webhooks === undefined ? [] : [webhooks(parseCount(values.webhooks))]),
+    ...(values.links === undefined ? [] : [links(parseCount(values.links))]),
     ...(values.planted ? [planted] : []),
   ];
   return chosen.length > 0

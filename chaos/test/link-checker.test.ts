@@ -7,6 +7,7 @@ import { type Cluster, startCluster } from '../src/stack/cluster.ts';
 import { type Stack, startStack } from '../src/stack/stack.ts';
 import { violationsAfter } from './corruption.ts';
 import { LINK_CORRUPTIONS } from './link-corruptions.ts';
+import { SCREEN_CORRUPTIONS } from './screen-corruptions.ts';
 
 let cluster: Cluster;
 let stack: Stack;
@@ -23,8 +24,10 @@ beforeAll(async () => {
   for (const share of [1, 0.5, 2]) {
     const link = await scenario.link(share !== 1);
     await scenario.start(link);
+    await scenario.openPage(link);
     await scenario.payAttempt(link, share);
     await scenario.settled(link);
+    await scenario.openPage(link);
   }
   const closed = await scenario.link();
   await scenario.start(closed);
@@ -54,12 +57,12 @@ afterAll(async () => {
 describe('checker, payment links', () => {
   it('reports no violations for a correct run', () => {
     expect(result.text).toMatch(
-      /^checked 6 payins, 0 payouts, 6 links, 5 executions, 6 events, .*: no violations$/,
+      /^checked 6 payins, 0 payouts, 6 links, 6 screens \(3 key, 2 completed, 1 parts\), 5 executions, 6 events, .*: no violations$/,
     );
     expect(result.ok).toBe(true);
   });
 
-  it.each(LINK_CORRUPTIONS)('detects that $name', async (corruption) => {
+  it.each([...LINK_CORRUPTIONS, ...SCREEN_CORRUPTIONS])('detects that $name', async (corruption) => {
     if (!database) throw new Error('the run did not start');
     const violations = await violationsAfter(corruption, { database, journals, sample: null });
     expect(violations.map(({ invariant, detail }) => `${invariant}: ${detail}`)).toContain(

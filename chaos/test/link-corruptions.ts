@@ -1,6 +1,6 @@
 import { type Corruption, copyRow, siblingId } from './corruption.ts';
 
-interface LinkCorruption extends Corruption<null> {
+export interface LinkCorruption extends Corruption<null> {
   /** The expected detail: some invariants can be violated in several ways. */
   readonly detail: string;
 }

@@ -8,6 +8,8 @@ import { payoutCreationViolations } from './payout-creation-invariants.ts';
 import { payoutMoneyViolations } from './payout-money-invariants.ts';
 import { payoutOrderViolations } from './payout-order-invariants.ts';
 import { payoutOutcomeViolations, pendingPayoutViolations } from './payout-outcome-invariants.ts';
+import { screenViolations } from './screen-invariants.ts';
+import { readStatements } from './screen-statements.ts';
 import { webhookViolations } from './webhook-invariants.ts';
 import type { Violation, World } from './world.ts';
 
@@ -24,18 +26,25 @@ export function findViolations(world: World): Violation[] {
     ...payoutOutcomeViolations(world),
     ...payoutMoneyViolations(world),
     ...linkViolations(world),
+    ...screenViolations(world),
     ...webhookViolations(world),
     ...pendingWorkViolations(world),
     ...pendingPayoutViolations(world),
   ];
 }
 
-export function summarize({ rows, rail, sinks, drained }: World): string {
+export function summarize({ rows, rail, sinks, client, drained }: World): string {
   const { links } = rows;
   const events = [rows.eventsByResource, rows.payouts.eventsByResource, links.eventsByResource].flatMap(
     (byResource) => [...byResource.values()].flat(),
   ).length;
   const executions = rail.executions.length + rail.payouts.sentMoney.length;
-  const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${links.all.length === 0 ? '' : `${links.all.length} links, `}${executions} executions, ${events} events, ${rows.notices.length} notices${sinks.after.length === 0 ? '' : `, ${sinks.after.length} requests to endpoints`}`;
+  const { screens } = client.links;
+  const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${links.all.length === 0 ? '' : `${links.all.length} links, `}${screens.length === 0 ? '' : `${screens.length} screens (${countKinds(screens)}), `}${executions} executions, ${events} events, ${rows.notices.length} notices${sinks.after.length === 0 ? '' : `, ${sinks.after.length} requests to endpoints`}`;
   return `checked ${counts}${drained ? '' : ' (work pending)'}`;
+}
+
+function countKinds(screens: World['client']['links']['screens']): string {
+  const byKind = Map.groupBy(screens, ({ text }) => readStatements(text).kind ?? 'unknown');
+  return [...byKind].map(([kind, same]) => `${same.length} ${kind}`).join(', ');
 }

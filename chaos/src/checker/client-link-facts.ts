@@ -6,6 +6,19 @@ interface SentLink {
   readonly hasCustomer: boolean;
 }
 
+/** A screen that a browser received, and the payments of the link that were posted before and after. */
+export interface Screen {
+  readonly linkId: string;
+  readonly sentMs: number;
+  readonly answeredMs: number;
+  readonly status: number;
+  readonly text: string;
+  /** The Bre-B key that it shows. */
+  readonly key: string | null;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
 /** What merchants and payers know about links. */
 export interface ClientLinkFacts {
   readonly sent: readonly SentLink[];
@@ -14,13 +27,15 @@ export interface ClientLinkFacts {
   readonly started: readonly { readonly linkId: string; readonly payinId: string }[];
   /** Links whose closing the API acknowledged. */
   readonly closed: readonly string[];
+  readonly screens: readonly Screen[];
 }
 
 export type LinkLine =
   | ({ readonly kind: 'link_sent' } & SentLink)
   | ({ readonly kind: 'link_created'; readonly linkId: string } & SentLink)
   | { readonly kind: 'attempt_started'; readonly linkId: string; readonly payinId: string }
-  | { readonly kind: 'link_closed'; readonly linkId: string };
+  | { readonly kind: 'link_closed'; readonly linkId: string }
+  | ({ readonly kind: 'screen' } & Screen);
 
 export function toLinkFacts(lines: readonly { readonly kind: string }[]): ClientLinkFacts {
   const ofKind = <Kind extends LinkLine['kind']>(kind: Kind) =>
@@ -30,5 +45,6 @@ export function toLinkFacts(lines: readonly { readonly kind: string }[]): Client
     created: ofKind('link_created'),
     started: ofKind('attempt_started'),
     closed: ofKind('link_closed').map(({ linkId }) => linkId),
+    screens: ofKind('screen'),
   };
 }

@@ -19,6 +19,7 @@ export const INVARIANTS = {
   link_payin_has_no_event: 'the payin of a link has no event of its own',
   payer_details_authorized: 'details that a payer entered have an authorization',
   link_event_matches_link: 'the payload of a link event matches the link',
+  screens_are_true: 'what a screen said about money was true between its request and its response',
   ledger_matches_rail: 'every execution at a rail is posted once, and nothing else is posted',
   one_payment_credited: 'one payment is credited to the merchant, the others go to suspense',
   confirmed_by_exact_amount: 'a direct payin is confirmed by its exact amount',

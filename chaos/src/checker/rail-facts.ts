@@ -6,6 +6,7 @@ type RailName = 'BRE_B' | 'PSE';
 /** A payment that a rail executed. */
 export interface Execution {
   readonly seq: number;
+  readonly realMs: number;
   readonly rail: RailName;
   /** The Bre-B key, or Caudal's reference at PSE. */
   readonly reference: string;
@@ -183,8 +184,15 @@ class Facts implements RailFacts {
     this.#executed(line, 'PSE', reference, executionId, this.#amountAtBank.get(reference) ?? 0n);
   }
 
-  #executed({ seq }: Line, rail: RailName, reference: string, executionId: string, amount: bigint): void {
-    this.executions.push({ seq, rail, reference, executionId, cents: amount });
+  #executed(line: Line, rail: RailName, reference: string, executionId: string, amount: bigint): void {
+    this.executions.push({
+      seq: line.seq,
+      realMs: this.#realMs(line),
+      rail,
+      reference,
+      executionId,
+      cents: amount,
+    });
   }
 
   #ended(line: Line, rail: RailName, reference: string, byPayer: boolean): void {

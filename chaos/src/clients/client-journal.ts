@@ -169,7 +169,23 @@ interface LinkClosedLine {
   readonly linkId: string;
 }
 
-type LinkLine = LinkSentLine | LinkCreatedLine | AttemptStartedLine | LinkClosedLine;
+/** A screen that a browser received. */
+interface ScreenLine {
+  readonly kind: 'screen';
+  readonly linkId: string;
+  readonly sentMs: number;
+  readonly answeredMs: number;
+  readonly status: number;
+  /** The text of the main part, one line per element. */
+  readonly text: string;
+  /** The Bre-B key that it shows. */
+  readonly key: string | null;
+  /** Payments of the link that the ledger had posted before the request and after the response. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+type LinkLine = ScreenLine | LinkSentLine | LinkCreatedLine | AttemptStartedLine | LinkClosedLine;
 type WebhookLine =
   | EndpointCreatedLine
   | EndpointStatusLine

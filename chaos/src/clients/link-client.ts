@@ -61,7 +61,7 @@ interface Call {
 export class LinkClient {
   readonly #stack: Stack;
   readonly #journal: ClientJournal;
-  /** The cookie of the browser that started the last attempt of a link: only that browser can abandon it. */
+  /** By link: only the browser that started the last attempt can abandon it. */
   readonly #cookies = new Map<string, string>();
   #calls = 0;
   #payers = 0;
@@ -110,9 +110,14 @@ export class LinkClient {
     return true;
   }
 
+  /** The cookie of the browser that started the last attempt. */
+  cookie({ id }: MerchantLink): string | undefined {
+    return this.#cookies.get(id);
+  }
+
   /** The payer changes the payment method, which abandons the open attempt. */
-  async change({ path, id }: MerchantLink, api?: string): Promise<void> {
-    await this.#form(`${path}/change`, {}, api, this.#cookies.get(id));
+  async change(link: MerchantLink, api?: string): Promise<void> {
+    await this.#form(`${link.path}/change`, {}, api, this.cookie(link));
   }
 
   /** @returns false when the link is already paid */

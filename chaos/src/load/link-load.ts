@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientJournal } from '../clients/client-journal.ts';
 import { LinkClient, type MerchantLink } from '../clients/link-client.ts';
+import { PageVisitor } from '../clients/page-visitor.ts';
 import type { Random } from '../run/random.ts';
 import type { RailControl } from '../stack/rail-control.ts';
 import type { Stack } from '../stack/stack.ts';
@@ -18,23 +20,54 @@ const BEHAVIORS = {
 /** A payer whose attempt failed tries again. */
 const MAX_ATTEMPTS = 2;
 const MAX_PARTS = 3;
+/** Browsers show the page at most this long after the payer's last act. */
+const LINGER_MS = 4000;
 
 /** Runs lifecycles of links, with payers that behave in every possible way. */
 export class LinkLoad {
   readonly #client: LinkClient;
+  readonly #visitor: PageVisitor;
   readonly #rails: RailControl;
+  readonly #links: MerchantLink[] = [];
 
   constructor(stack: Stack, journal: ClientJournal, rails: RailControl) {
     this.#client = new LinkClient(stack, journal);
+    this.#visitor = new PageVisitor(stack, journal);
     this.#rails = rails;
   }
 
+  /** The payer's browser and another one show the page while the payer acts. */
   async execute(random: Random, merchant: Payer, name: string): Promise<void> {
-    const link = await this.#client.create(merchant, {
+    const link = await this.#create(random, merchant, name);
+    this.#links.push(link);
+    const done = new AbortController();
+    const browsers = [() => this.#client.cookie(link), () => undefined].map((cookie) =>
+      this.#visitor.stay(random.branch(), link, cookie, done.signal),
+    );
+    try {
+      await this.#act(random, merchant, link);
+      await sleep(random.integer(0, LINGER_MS));
+    } finally {
+      done.abort();
+      await Promise.all(browsers);
+    }
+  }
+
+  /** Opens the page of every link in both browsers. */
+  async openPages(): Promise<void> {
+    for (const link of this.#links)
+      for (const cookie of [this.#client.cookie(link), undefined]) await this.#visitor.open(link, cookie);
+  }
+
+  #create(random: Random, merchant: Payer, name: string): Promise<MerchantLink> {
+    return this.#client.create(merchant, {
       name: `link-${name}`,
       amountInCents: random.integer(150_000, 90_000_000),
       hasCustomer: random.chance(0.7),
     });
+  }
+
+  async #act(random: Random, merchant: Payer, link: MerchantLink): Promise<void> {
     const behavior = random.weighted(BEHAVIORS);
     if (behavior === 'untouched') return;
     if (behavior === 'paid_in_parts') return this.#payInParts(random, link);

@@ -12,7 +12,9 @@ import { planPayout } from './payout-plan.ts';
 
 /** Attempt numbers identify requests in the journal; each merchant's client has its own range. */
 const ATTEMPTS_PER_CLIENT = 10_000_000;
+/** Weights of the lifecycles. */
 const LIFECYCLES = { payin: 42, payout: 42, link: 16 };
+const ONLY_LINKS: typeof LIFECYCLES = { payin: 0, payout: 0, link: 1 };
 
 /** Runs complete lifecycles of payins, payouts and links of several merchants; each ends with an event. */
 export class WebhookLoad {
@@ -22,13 +24,16 @@ export class WebhookLoad {
   readonly #clients: readonly PayinClient[];
   readonly #payouts: PayoutLoad;
   readonly #links: LinkLoad;
+  readonly #lifecycles: typeof LIFECYCLES;
 
   constructor(
     stack: Stack,
     journal: ClientJournal,
     rails: RailControl,
     payers: readonly [Payer, ...Payer[]],
+    onlyLinks: boolean,
   ) {
+    this.#lifecycles = onlyLinks ? ONLY_LINKS : LIFECYCLES;
     this.#rails = rails;
     this.#payers = payers;
     this.#clients = payers.map(
@@ -39,7 +44,7 @@ export class WebhookLoad {
   }
 
   async execute(random: Random, name: string): Promise<void> {
-    switch (random.weighted(LIFECYCLES)) {
+    switch (random.weighted(this.#lifecycles)) {
       case 'payin':
         return this.#payin(random, name);
       case 'link':
@@ -49,6 +54,10 @@ export class WebhookLoad {
         this.counts.payouts += 1;
         return this.#payouts.execute(planPayout(random, name));
     }
+  }
+
+  openPages(): Promise<void> {
+    return this.#links.openPages();
   }
 
   async #payin(random: Random, name: string): Promise<void> {

@@ -3,9 +3,11 @@ import type { ScenarioBug } from './run-scenario-bugs.ts';
 
 const LINKS = 'payment-links/payment-link-outcome.store.ts';
 const OUTCOME = 'payins/payin.outcome.ts';
+const SCREEN = 'http/checkout/screen.ts';
 const APPLYING = 'flows/payins/apply-payin-updates.system.ts';
 
 const ONE_ATTEMPT = 'one_open_attempt_per_rail';
+const SCREENS = 'screens_are_true';
 const ONE_EVENT = 'one_event_per_final_link';
 
 /** Bugs of payment links; their names start alike, so that `--only "a link"` selects them. */
@@ -139,5 +141,45 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
       await scenario.free(link);
     },
     breaks: ['link_parts_credited_once'],
+  },
+  {
+    name: 'a link page ignores a late payment',
+    patches: [
+      {
+        file: SCREEN,
+        find: 'if (undecidedPayment(attempts) && (isClosed || !startsAnother))',
+        replace: 'if (attempts.length === -1)',
+      },
+    ],
+    scenario: async (scenario) => {
+      const link = await scenario.link();
+      await scenario.start(link);
+      await scenario.changeMethod(link);
+      await scenario.payLate(link);
+      await scenario.openPage(link);
+      await scenario.checkRunning();
+    },
+    breaks: [SCREENS],
+  },
+  {
+    name: 'a link page states only the last part',
+    patches: [
+      {
+        file: 'http/checkout/attempt-screens.ts',
+        find: '? [state.link.paid, state.link.amount]',
+        replace: '? [payin.confirmedAmount ?? 0n, state.link.amount]',
+      },
+    ],
+    scenario: async (scenario) => {
+      const link = await scenario.link();
+      for (const share of [0.25, 0.25]) {
+        await scenario.start(link);
+        await scenario.payAttempt(link, share);
+        await scenario.free(link);
+        await scenario.openPage(link);
+      }
+      await scenario.checkRunning();
+    },
+    breaks: [SCREENS],
   },
 ];

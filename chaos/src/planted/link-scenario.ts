@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type ClientJournal, openClientJournal } from '../clients/client-journal.ts';
 import { LinkClient, type MerchantLink } from '../clients/link-client.ts';
+import { PageVisitor } from '../clients/page-visitor.ts';
 import { WebhookClient } from '../clients/webhook-client.ts';
 import { drainPayins } from '../run/drain-payins.ts';
 import { drainWebhooks } from '../run/drain-webhooks.ts';
@@ -23,6 +24,7 @@ export class LinkScenario {
   readonly #journal: ClientJournal;
   readonly #folder: string;
   readonly #client: LinkClient;
+  readonly #visitor: PageVisitor;
   readonly #rails: RailControl;
   #names = 0;
   #violation: CheckResult | null = null;
@@ -33,6 +35,7 @@ export class LinkScenario {
     this.#folder = folder;
     this.#journal = openClientJournal(join(folder, 'client.jsonl'));
     this.#client = new LinkClient(stack, this.#journal);
+    this.#visitor = new PageVisitor(stack, this.#journal);
     this.#rails = railControl(stack.simulatorUrl);
   }
 
@@ -57,6 +60,16 @@ export class LinkScenario {
     return this.#client.start(link, rail);
   }
 
+  /** Opens the page in the payer's browser and records its screen. */
+  async openPage(link: MerchantLink): Promise<void> {
+    await this.#visitor.open(link, this.#client.cookie(link));
+  }
+
+  /** Abandons the open attempt. */
+  changeMethod(link: MerchantLink): Promise<void> {
+    return this.#client.change(link);
+  }
+
   close(link: MerchantLink): Promise<boolean> {
     return this.#client.close(link);
   }
@@ -67,6 +80,14 @@ export class LinkScenario {
     if (!key) throw new Error('the link has no attempt with a key');
     const amount = ((AMOUNT_IN_CENTS * share) / 100).toFixed(2);
     await this.#until(async () => (await this.#rails.pay({ key, amount })).includes(true));
+  }
+
+  /** Pays the latest attempt although its key is closed, and waits until the payment is posted. */
+  async payLate(link: MerchantLink): Promise<void> {
+    const { key } = (await this.#client.attempt(link)) ?? {};
+    if (!key) throw new Error('the link has no attempt with a key');
+    await this.#rails.pay({ key, amount: (AMOUNT_IN_CENTS / 100).toFixed(2), anyway: true });
+    await this.#untilRow(`select from caudal.anomalies where reference = '${key}' and kind = 'paid_late'`);
   }
 
   /** Waits until all its attempts have ended. */

@@ -3,7 +3,10 @@ import { type CheckedState, keepJournals, runChecker } from '../run/run-checker.
 import type { Cluster } from '../stack/cluster.ts';
 import { startWebhooks, type WebhookRun, type WebhookRunOptions } from './webhook-run.ts';
 
-/** Runs webhooks under kills and faults: every event must reach every subscribed endpoint, signed and unchanged. */
+/**
+ * Runs lifecycles under kills and faults: every event must reach every subscribed endpoint, signed and unchanged, and every
+ * screen that a payer sees must be true.
+ */
 export async function runWebhooks(
   cluster: Cluster,
   seed: number,
@@ -11,7 +14,8 @@ export async function runWebhooks(
   options: WebhookRunOptions = {},
 ): Promise<Outcome> {
   const startedAt = performance.now();
-  print(`webhooks: ${count} payins, payouts and links, seed ${seed}`);
+  const name = options.onlyLinks ? 'links' : 'webhooks';
+  print(`${name}: ${count} ${options.onlyLinks ? 'links' : 'payins, payouts and links'}, seed ${seed}`);
   const outcome = tally();
   const run = await startWebhooks(cluster, seed, count, options);
   try {
@@ -19,11 +23,11 @@ export async function runWebhooks(
     await run.drain();
     await check(run, outcome, 'drained', 'drained', seed);
     for (const failure of run.failures()) outcome.fail(failure);
-    for (const line of await run.summary()) print(`webhooks: ${line}`);
+    for (const line of await run.summary()) print(`${name}: ${line}`);
   } finally {
     await run.end();
   }
-  print(`webhooks: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+  print(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
   return outcome.done();
 }
 

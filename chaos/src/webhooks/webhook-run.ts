@@ -28,6 +28,8 @@ export interface WebhookRunOptions {
   readonly serverRoot?: string;
   /** Disables kills and faults. */
   readonly faultFree?: boolean;
+  /** Runs no payins and payouts, only links. */
+  readonly onlyLinks?: boolean;
 }
 
 const ORGANIZATIONS = 3;
@@ -72,7 +74,7 @@ export async function startWebhooks(
   cluster: Cluster,
   seed: number,
   count: number,
-  { serverRoot, faultFree = false }: WebhookRunOptions = {},
+  { serverRoot, faultFree = false, onlyLinks = false }: WebhookRunOptions = {},
 ): Promise<WebhookRun> {
   const stalledQueues: string[] = [];
   const stack = await startStack(cluster, {
@@ -99,7 +101,19 @@ export async function startWebhooks(
     const endpoints = payers.map((payer, index) => new MerchantEndpoints(client, payer, `m${index + 1}`));
     await Promise.all(endpoints.map((each) => each.start()));
     const random = randomFrom(seed);
-    const parts = { cluster, stack, journal, rails, sinks, random, payers, endpoints, count, faultFree };
+    const parts = {
+      cluster,
+      stack,
+      journal,
+      rails,
+      sinks,
+      random,
+      payers,
+      endpoints,
+      count,
+      faultFree,
+      onlyLinks,
+    };
     return new WebhookRun({ ...parts, stalledQueues, close });
   } catch (error) {
     await close();
@@ -127,6 +141,7 @@ interface WebhookRunParts {
   readonly endpoints: readonly MerchantEndpoints[];
   readonly count: number;
   readonly faultFree: boolean;
+  readonly onlyLinks: boolean;
   /** Log lines that report stalled queues; there must be none. */
   readonly stalledQueues: string[];
   readonly close: () => Promise<void>;
@@ -146,12 +161,12 @@ export class WebhookRun {
   #sinkFaults: SinkFaults | null = null;
 
   constructor(parts: WebhookRunParts) {
-    const { cluster, stack, journal, rails, sinks, random, payers } = parts;
+    const { cluster, stack, journal, rails, sinks, random, payers, onlyLinks } = parts;
     this.#parts = parts;
     this.stack = stack;
     this.journal = journal;
     this.sinks = sinks;
-    this.#load = new WebhookLoad(stack, journal, rails, payers);
+    this.#load = new WebhookLoad(stack, journal, rails, payers, onlyLinks);
     this.#killer = new Killer({
       cluster,
       stack,
@@ -208,6 +223,7 @@ export class WebhookRun {
     await drainPayins(stack, rails);
     await drainPayouts(stack, rails);
     await drainWebhooks(stack);
+    await this.#load.openPages();
     const stalled = await findStalledQueues(stack);
     if (stalled !== null) this.#parts.stalledQueues.push(stalled);
   }
