@@ -23,13 +23,17 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** Saves a screenshot, only with npm run e2e -- --screens. */
+/** Saves a picture of the whole page, only with npm run e2e -- --screens. */
 export async function screen(page: Page, name: string): Promise<void> {
   const folder = process.env['E2E_SCREENS'];
-  if (folder === undefined) return;
+  const viewport = page.viewportSize();
+  if (folder === undefined || viewport === null) return;
   mkdirSync(folder, { recursive: true });
-  const width = page.viewportSize()?.width ?? 0;
-  await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
+  // The option `fullPage` would end the emulation of a touch screen, and with it the layout of phones.
+  const needed = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  await page.setViewportSize({ width: viewport.width, height: Math.max(viewport.height, needed) });
+  await page.screenshot({ path: join(folder, `${name}-${viewport.width}.png`) });
+  await page.setViewportSize(viewport);
 }
 
 /** Saves a screenshot at each of the widths that the layout distinguishes, and restores the width. */

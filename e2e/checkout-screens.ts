@@ -5,21 +5,28 @@ import { type CheckoutStage, customer, heading } from './checkout-stage.ts';
 export interface ScreenCase {
   readonly name: string;
   readonly open: (stage: CheckoutStage, page: Page) => Promise<void>;
+  /** Undoes what `open` changed for all pages. */
+  readonly close?: (stage: CheckoutStage) => Promise<unknown>;
+  /** The screen answers a form, so it has no URL of its own. */
+  readonly answersForm?: true;
 }
+
+type Link = Awaited<ReturnType<CheckoutStage['link']>>;
 
 /** Pays a link that needs only one tap. */
-async function pay(stage: CheckoutStage, page: Page, idNumber?: string): Promise<void> {
-  const { url } = await stage.link({ rail: 'BRE_B', ...customer(idNumber) });
-  await page.goto(url);
+async function pay(stage: CheckoutStage, page: Page, idNumber?: string): Promise<Link> {
+  const link = await stage.link({ rail: 'BRE_B', ...customer(idNumber) });
+  await page.goto(link.url);
   await page.locator('form .button').click();
+  return link;
 }
 
-async function goToBank(stage: CheckoutStage, page: Page): Promise<string> {
-  const { url } = await stage.link({ rail: 'PSE', pse: { bank: 'CO_NEQUI' }, ...customer() });
-  await page.goto(url);
+async function goToBank(stage: CheckoutStage, page: Page): Promise<Link> {
+  const link = await stage.link({ rail: 'PSE', pse: { bank: 'CO_NEQUI' }, ...customer() });
+  await page.goto(link.url);
   await page.locator('form .last .button').click();
   await page.waitForURL(/\/bank\//);
-  return url;
+  return link;
 }
 
 export const SCREENS: readonly ScreenCase[] = [
@@ -31,6 +38,7 @@ export const SCREENS: readonly ScreenCase[] = [
   },
   {
     name: 'details-wrong',
+    answersForm: true,
     open: async (stage, page) => {
       await page.goto(`${(await stage.link()).url}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`);
       await page.locator('form .button').click();
@@ -51,16 +59,43 @@ export const SCREENS: readonly ScreenCase[] = [
     },
   },
   {
+    name: 'opening',
+    open: async (stage, page) => {
+      const { id, url } = await goToBank(stage, page);
+      await stage.stack.database.query(
+        'update caudal.payins set pse_url = null, pse_url_at = null where payment_link_id = $1',
+        [id],
+      );
+      await page.goto(url);
+      await heading(page, /Abriendo la página de su banco|Opening your bank/);
+    },
+  },
+  {
+    name: 'closing',
+    open: async (stage, page) => {
+      const { id } = await pay(stage, page);
+      await page.locator('.waiting').waitFor();
+      // Expired, and the worker does not close the key yet.
+      await stage.stack.database.query(
+        `update caudal.payins set expires_at = caudal.now(), rail_due_at = caudal.now() + interval '1 hour'
+         where payment_link_id = $1`,
+        [id],
+      );
+      await page.reload();
+      await heading(page, /Un momento|One moment/);
+    },
+  },
+  {
     name: 'bank-question',
     open: async (stage, page) => {
-      await page.goto(await goToBank(stage, page));
+      await page.goto((await goToBank(stage, page)).url);
       await heading(page, /Alcanzó a autorizar|Did you authorize/);
     },
   },
   {
     name: 'other-payer',
     open: async (stage, page) => {
-      const url = await goToBank(stage, page);
+      const { url } = await goToBank(stage, page);
       await page.context().clearCookies({ name: /^attempt_/ });
       await page.goto(url);
       await heading(page, /Hay un pago en curso|payment is in progress/);
@@ -80,7 +115,7 @@ export const SCREENS: readonly ScreenCase[] = [
   {
     name: 'pending',
     open: async (stage, page) => {
-      const url = await goToBank(stage, page);
+      const { url } = await goToBank(stage, page);
       await page.goto(`${url}?paid=1`);
       await heading(page, /Su banco está confirmando|Your bank is confirming/);
     },
@@ -88,7 +123,7 @@ export const SCREENS: readonly ScreenCase[] = [
   {
     name: 'to-bank',
     open: async (stage, page) => {
-      const url = await goToBank(stage, page);
+      const { url } = await goToBank(stage, page);
       // The script redirects to the bank only once, so a returning payer stays on this page.
       await page.goto(`${url}?go=1`);
       await page.locator('[data-go]').waitFor();
@@ -104,7 +139,7 @@ export const SCREENS: readonly ScreenCase[] = [
   {
     name: 'canceled',
     open: async (stage, page) => {
-      const url = await goToBank(stage, page);
+      const { url } = await goToBank(stage, page);
       await page.getByRole('button', { name: 'Cancelar' }).click();
       await page.getByRole('link', { name: 'Volver al comercio' }).waitFor();
       await page.goto(url);
@@ -162,6 +197,31 @@ export const SCREENS: readonly ScreenCase[] = [
     open: async (stage, page) => {
       await page.goto((await stage.link()).url.replace(/.$/, '-'));
       await heading(page, /No encontramos|cannot find/);
+    },
+  },
+  {
+    name: 'too-many-forms',
+    answersForm: true,
+    open: async (stage, page) => {
+      const { url } = await stage.link();
+      await page.goto(`${url}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`);
+      const form = { method: 'PSE', bank: 'CO_NEQUI', personType: 'INDIVIDUAL' };
+      await Promise.all(Array.from({ length: 20 }, () => page.request.post(`${url}/begin`, { form })));
+      await page.locator('form .button').click();
+      await heading(page, /Demasiados intentos|Too many attempts/);
+    },
+  },
+  {
+    name: 'error',
+    open: async (stage, page) => {
+      const { url } = await stage.link();
+      await stage.stack.database.query('revoke select on caudal.payment_links from caudal_read');
+      await page.goto(url);
+      await heading(page, /No pudimos consultar|could not look up/);
+    },
+    close: async (stage) => {
+      await stage.stack.database.query('grant select on caudal.payment_links to caudal_read');
+      stage.forgetErrors(/status of 500/);
     },
   },
 ];

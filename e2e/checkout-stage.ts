@@ -17,7 +17,7 @@ export class CheckoutStage {
   readonly #shop: Server;
   readonly #contexts: BrowserContext[] = [];
   /** Script errors and content security policy violations reported by browsers. */
-  readonly browserErrors: string[] = [];
+  browserErrors: readonly string[] = [];
 
   private constructor(stack: Stack, browser: Browser, shop: Server) {
     this.stack = stack;
@@ -91,13 +91,21 @@ export class CheckoutStage {
     });
     this.#contexts.push(context);
     const page = await context.newPage();
-    page.on('pageerror', (error) => this.browserErrors.push(error.message));
+    const report = (error: string) => {
+      this.browserErrors = [...this.browserErrors, error];
+    };
+    page.on('pageerror', (error) => report(error.message));
     page.on('console', (message) => {
       // Browsers also log expected 4xx responses, such as 422 for an invalid form.
       if (message.type() === 'error' && !/status of 4(?:04|22|29)/.test(message.text()))
-        this.browserErrors.push(message.text());
+        report(message.text());
     });
     return page;
+  }
+
+  /** For a test that causes an error response on purpose. */
+  forgetErrors(expected: RegExp): void {
+    this.browserErrors = this.browserErrors.filter((error) => !expected.test(error));
   }
 
   /** Pays the key that the page shows. */
