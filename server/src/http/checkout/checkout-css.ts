@@ -82,7 +82,7 @@ dt{color:var(--muted);font-size:.875rem}dd{text-align:right;overflow-wrap:anywhe
 .who,.support{color:var(--muted);font-size:.875rem;overflow-wrap:anywhere}
 .visually-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 footer{padding:16px 20px 24px;color:var(--muted);font-size:.875rem;text-align:center}
-footer p{display:flex;gap:6px;justify-content:center;align-items:center;flex-wrap:wrap}
+footer p{display:flex;gap:6px;justify-content:center;align-items:center;flex-wrap:wrap}footer p:first-child{flex-wrap:nowrap}
 footer a{display:inline-flex;align-items:center;min-height:44px;padding:0 8px}
 @media (min-width:640px){
 body{background:var(--ground);align-items:center;padding:0 0 24px}
@@ -93,7 +93,8 @@ body{background:var(--ground);align-items:center;padding:0 0 24px}
 .order{display:grid;grid-template-columns:minmax(0,19fr) minmax(0,26fr);width:900px;padding:0;overflow:clip}
 .order>header{grid-row:1/span 9;margin:0;padding:40px;border:0;border-right:1px solid var(--line);background:var(--wash)}
 .order>:not(header){grid-column:2;margin:24px 40px 0}
-.order>main{margin:40px}
+.order>main{margin:40px 40px 24px}
+.order>section{margin:0 40px 24px}
 .order .amount{font-size:2.5rem}
 .banks{display:grid;grid-template-columns:1fr 1fr;gap:8px}.banks .choice{margin:0}.banks legend{grid-column:1/-1}
 }
