@@ -6,7 +6,7 @@ export const CHECKOUT_CSS = `
 :root{--ink:#0f172a;--muted:#475569;--line:#e2e8f0;--edge:#64748b;--ground:#f8fafc;--paper:#fff;--good:#15803d;--bad:#b91c1c;--warn:#b45309;--wash:#f1f5f9;color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--ink:#f1f5f9;--muted:#a9b6c8;--line:#2b3648;--edge:#7c8ba1;--ground:#0b1120;--paper:#131c2e;--good:#4ade80;--bad:#fca5a5;--warn:#fbbf24;--wash:#1c273b}}
 *{box-sizing:border-box}
-[hidden]{display:none!important}
+:root [hidden]{display:none!important}
 html{-webkit-text-size-adjust:100%;scroll-padding:56px 0 112px}
 body{margin:0;background:var(--paper);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;overflow-wrap:break-word}
 p,h1,ul,ol,dl,dd,fieldset,figure{margin:0;padding:0}

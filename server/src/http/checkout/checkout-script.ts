@@ -68,7 +68,7 @@ var f=q('[data-banks]');if(!f)return;
 var i=f.querySelector('#search'),b=f.querySelector('.button');
 i.parentNode.hidden=false;
 i.oninput=function(){var v=plain(i.value.trim()),n=0;
-[].forEach.call(f.querySelectorAll('.banks .choice'),function(c){var ok=plain(c.textContent).indexOf(v)>=0;c.hidden=!ok;c.style.display=ok?'':'none';n+=ok});
+[].forEach.call(f.querySelectorAll('.banks .choice'),function(c){var ok=plain(c.textContent).indexOf(v)>=0;c.hidden=!ok;n+=ok});
 [].forEach.call(f.querySelectorAll('.banks'),function(s){s.hidden=!s.querySelector('.choice:not([hidden])')});
 var e=f.querySelector('[data-none]');e.textContent=n?'':e.getAttribute('data-none')};
 i.onkeydown=function(e){if(e.key==='Enter')e.preventDefault()};
