@@ -102,7 +102,9 @@ export class CheckoutForms {
     const seconds = this.#paymentLimit.take(state.link.id);
     if (seconds !== null) return this.#pages.retryLater(request, reply, state, { seconds, values: {} });
     await this.#closeOwnKey(request, state);
-    return reply.redirect(`${path}?again=1`, 303);
+    // Not the choice of methods: the key may be closed by then, and Bre-B would be offered again.
+    const selection = this.#isOffered(state, { rail: 'PSE' }) ? 'm=PSE' : 'again=1';
+    return reply.redirect(`${path}?${selection}`, 303);
   }
 
   /** The details of the payer of a payin without a link. */
@@ -151,7 +153,7 @@ export class CheckoutForms {
       await this.#parts.expediter.abandonAttempt(key.payin);
   }
 
-  #isOffered(state: CheckoutState, { rail }: Method): boolean {
+  #isOffered(state: CheckoutState, { rail }: Pick<Method, 'rail'>): boolean {
     return offerRails(this.#parts, state).offered.includes(rail);
   }
 }
