@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { COLLECTOR } from '../simulator/src/breb/directory.ts';
 import { CheckoutStage, customer, heading, typeDetails } from './checkout-stage.ts';
 
@@ -34,8 +34,9 @@ describe('two links in one browser', () => {
 
 /** The bounding box of the first visible match, relative to the viewport. */
 async function box(page: Page, selector: string) {
-  const found = await page.locator(selector).locator('visible=true').first().boundingBox();
-  if (!found) throw new Error(`${selector} is not visible`);
+  const visible = page.locator(selector).locator('visible=true').first();
+  // A pushed screen may replace the element at this moment.
+  const found = await vi.waitUntil(() => visible.boundingBox(), { timeout: 10_000 });
   return { ...found, bottom: found.y + found.height, right: found.x + found.width };
 }
 

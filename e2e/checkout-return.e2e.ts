@@ -15,7 +15,8 @@ async function openPaid(): Promise<Page> {
   await page.goto(url);
   await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
   await heading(page, 'Pago recibido');
-  await page.clock.install();
+  await page.clock.install({ time: 0 });
+  await page.clock.pauseAt(3_600_000);
   await page.goto(url);
   await heading(page, 'Pago recibido');
   return page;
