@@ -93,10 +93,9 @@ describe('the key screen', () => {
     ]);
     expect(download.suggestedFilename()).toBe('bre-b.png');
     await page.getByRole('button', { name: 'Compartir QR' }).click();
-    await page.waitForFunction('window.shared !== undefined');
-    expect(await page.evaluate('window.shared')).toBe(
-      `image/png true Pague $\u00a049.800 a Tienda Aurora con la llave Bre-B ${key}`,
-    );
+    await expect
+      .poll(() => page.evaluate('window.shared'), { timeout: 10_000 })
+      .toBe(`image/png true Pague $\u00a049.800 a Tienda Aurora con la llave Bre-B ${key}`);
     expect(await page.locator('.qr').isVisible()).toBe(true);
   });
 

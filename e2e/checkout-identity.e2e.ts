@@ -47,7 +47,11 @@ describe('checkout of a shop with a recorded identity', () => {
   it('loads the logo from its own address and shows who charges', async () => {
     const page = await stage.payer();
     await page.goto((await shop.link({ description: 'Pedido 7' })).paymentLinkUrl);
-    await page.waitForFunction("document.querySelector('header img.disc').naturalWidth === 96");
+    await expect
+      .poll(() => page.evaluate("document.querySelector('header img.disc').naturalWidth"), {
+        timeout: 10_000,
+      })
+      .toBe(96);
     expect(await page.locator('header .legal').textContent()).toBe(
       'Cobra: Tienda Aurora S.A.S. · NIT 900.123.456-8',
     );
