@@ -96,6 +96,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   'components.ts': ['*'],
   'readiness.ts': ['*'],
   'serve.ts': ['*'],
+  'migrate-database.ts': ['*'],
   'main.ts': ['*'],
 };
 

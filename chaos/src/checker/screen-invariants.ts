@@ -6,9 +6,9 @@ import type { AnomalyRow, PayinRow } from './rows.ts';
 import { readStatements, type ScreenStatements } from './screen-statements.ts';
 import type { Violation, World } from './world.ts';
 
-/** Anomalies about which payers are told, by the field of the statement. */
-const TOLD = { paid_late: 'late', paid_again: 'again', overpaid: 'excess' } as const;
-type ToldKind = keyof typeof TOLD;
+/** Anomalies of payments that screens mention, and the statement that mentions each. */
+const UNEXPECTED = { paid_late: 'late', paid_again: 'again', overpaid: 'excess' } as const;
+type UnexpectedKind = keyof typeof UNEXPECTED;
 
 /** What is known about a link in the end; a screen is compared with the part of it that was posted at its time. */
 interface LinkFacts {
@@ -20,7 +20,11 @@ interface LinkFacts {
   readonly parts: ReadonlyMap<string, bigint>;
   /** The posting that completed the link. */
   readonly completedBy: string | null;
-  readonly told: readonly { readonly posting: string; readonly kind: ToldKind; readonly amount: bigint }[];
+  readonly unexpected: readonly {
+    readonly posting: string;
+    readonly kind: UnexpectedKind;
+    readonly amount: bigint;
+  }[];
   /** Payments at the rails that happened while the attempt was open there. */
   readonly executions: readonly Execution[];
 }
@@ -81,7 +85,7 @@ function gatherFacts({ rows, rail, findOwner, client }: World): ReadonlyMap<stri
               payins.filter(isUnderpaid).map((payin) => [postingOf(payin), payin.confirmed ?? 0n]),
             ),
             completedBy: link.status === 'COMPLETED' && completing ? postingOf(completing) : null,
-            told: payins.flatMap(({ id }) => (anomalies.get(id) ?? []).flatMap(toTold)),
+            unexpected: payins.flatMap(({ id }) => (anomalies.get(id) ?? []).flatMap(toUnexpected)),
             executions: executions.get(link.id) ?? [],
           },
         ];
@@ -95,10 +99,10 @@ function isWhileOpen({ ends, closed }: World['rail'], { reference, seq }: Execut
   return end === undefined && (closed.get(reference)?.seq ?? Number.POSITIVE_INFINITY) > seq;
 }
 
-function toTold({ kind, rail, executionId, amount }: AnomalyRow) {
-  if (!(kind in TOLD) || executionId === null || amount === null) return [];
+function toUnexpected({ kind, rail, executionId, amount }: AnomalyRow) {
+  if (!(kind in UNEXPECTED) || executionId === null || amount === null) return [];
   const cause = kind === 'overpaid' ? 'payment_excess' : 'payment';
-  return [{ posting: `${cause} ${rail}:${executionId}`, kind: kind as ToldKind, amount }];
+  return [{ posting: `${cause} ${rail}:${executionId}`, kind: kind as UnexpectedKind, amount }];
 }
 
 function findFalse(facts: LinkFacts, screen: Screen, statements: ScreenStatements): string[] {
@@ -110,7 +114,7 @@ function findFalse(facts: LinkFacts, screen: Screen, statements: ScreenStatement
     ...nothingChargedErrors(facts, screen, statements),
     ...partErrors(facts, screen, statements),
     ...completionErrors(facts, screen, statements),
-    ...toldErrors(facts, screen, statements),
+    ...mentionErrors(facts, screen, statements),
     ...askedErrors(facts, screen, statements),
   ];
 }
@@ -157,21 +161,21 @@ function completionErrors({ completedBy }: LinkFacts, screen: Screen, { kind }: 
   return paid && kind !== 'held' ? ['does not say that the link is paid'] : [];
 }
 
-function toldErrors({ told }: LinkFacts, screen: Screen, statements: ScreenStatements): string[] {
-  const wrong = Object.entries(TOLD).flatMap(([kind, field]) =>
+function mentionErrors({ unexpected }: LinkFacts, screen: Screen, statements: ScreenStatements): string[] {
+  const wrong = Object.entries(UNEXPECTED).flatMap(([kind, field]) =>
     statements[field]
       .filter(
         (amount) =>
-          !told.some(
+          !unexpected.some(
             (each) => each.kind === kind && each.amount === amount && screen.after.includes(each.posting),
           ),
       )
       .map(() => `mentions a payment that is not posted: ${kind}`),
   );
   const tells = ['completed', 'held', 'parts', 'ended', 'link_expired'].includes(statements.kind ?? '');
-  const missing = told.filter(
+  const missing = unexpected.filter(
     ({ kind, amount, posting }) =>
-      tells && screen.before.includes(posting) && !statements[TOLD[kind]].includes(amount),
+      tells && screen.before.includes(posting) && !statements[UNEXPECTED[kind]].includes(amount),
   );
   return [...wrong, ...missing.map(({ kind }) => `does not mention a payment: ${kind}`)];
 }
