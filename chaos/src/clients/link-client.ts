@@ -31,10 +31,10 @@ const CUSTOMER = {
   email: 'ana@example.com',
 };
 
-const DETAILS = { ...CUSTOMER, idNumber: '52.123.456', phone: '310 555 0199', authorize: 'yes' };
+export const DETAILS = { ...CUSTOMER, idNumber: '52.123.456', phone: '310 555 0199', authorize: 'yes' };
 
 /** The payer's choice on the page. */
-const METHODS = {
+export const METHODS = {
   BRE_B: { method: 'BRE_B' },
   PSE: { method: 'PSE', bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' },
 } as const;

@@ -2,25 +2,30 @@ import { type Breach, InvariantViolation } from './invariant-violation.ts';
 import { acceptanceBreaches, uncreditedBreaches } from './invariants/acceptance-invariants.ts';
 import { anomalyBreaches } from './invariants/anomaly-invariants.ts';
 import { ledgerBreaches } from './invariants/ledger-invariants.ts';
+import { finalLinkBreaches, linkBreaches, unendedLinkBreaches } from './invariants/link-invariants.ts';
+import { linkMoneyBreaches } from './invariants/link-money-invariants.ts';
 import { finalBreaches, noticeBreaches } from './invariants/notice-invariants.ts';
 import { orderBreaches } from './invariants/order-invariants.ts';
 import { payinBreaches } from './invariants/payin-invariants.ts';
 import { payoutBreaches } from './invariants/payout-invariants.ts';
 import { payoutMoneyBreaches } from './invariants/payout-money-invariants.ts';
 import { finalPayoutBreaches, payoutNoticeBreaches } from './invariants/payout-notice-invariants.ts';
+import type { KnownLink } from './known-link.ts';
 import type { KnownPayin } from './known-payin.ts';
 import type { KnownPayout } from './known-payout.ts';
 import type { HeldLock } from './locks.ts';
 import { Merchant } from './merchant.ts';
+import { Payer } from './payer.ts';
+import type { Rail } from './rail.ts';
 import {
   causesWithoutTransfer,
   type PayinRow,
   type PayoutRow,
   readSnapshot,
+  type Scope,
   type Snapshot,
 } from './snapshot.ts';
-import type { Rail } from './step.ts';
-import { isFinal, type View } from './view.ts';
+import { isFinal, isFinalLink, type View } from './view.ts';
 import type { World } from './world.ts';
 
 type Moment = 'any' | 'idle' | 'end';
@@ -34,6 +39,7 @@ export class History {
   readonly since: string;
   readonly payins: KnownPayin[] = [];
   readonly payouts: KnownPayout[] = [];
+  readonly links: KnownLink[] = [];
   /** Anomalies that the merchant has accepted, and whether the acceptance was acknowledged. */
   readonly accepted = new Map<string, boolean>();
   /** A key used only by this history; null until it is first needed. */
@@ -84,6 +90,15 @@ export class History {
     return this.payouts.at(nth % Math.max(1, this.payouts.length)) ?? null;
   }
 
+  link(nth: number): KnownLink | null {
+    return this.links.at(nth % Math.max(1, this.links.length)) ?? null;
+  }
+
+  payer(api: number): Payer {
+    const { apis } = this.world.stack;
+    return new Payer(apis[api % apis.length]?.url ?? '');
+  }
+
   merchant(api: number): Merchant {
     const merchant = this.merchants[api % this.merchants.length];
     if (!merchant) throw new Error('the stack has no API');
@@ -91,16 +106,23 @@ export class History {
   }
 
   async row(payinId: string): Promise<PayinRow | null> {
-    return (await this.#read([payinId], [])).payins[0] ?? null;
+    return (await this.#read({ payinIds: [payinId] })).payins[0] ?? null;
   }
 
   async payoutRow(payoutId: string): Promise<PayoutRow | null> {
-    return (await this.#read([], [payoutId])).payouts[0] ?? null;
+    return (await this.#read({ payoutIds: [payoutId] })).payouts[0] ?? null;
   }
 
-  #read(payinIds: readonly string[], payoutIds: readonly string[]): Promise<Snapshot> {
+  /** A link with its attempts. */
+  readLink(linkId: string): Promise<Snapshot> {
+    const payinIds = this.payins.filter((payin) => payin.linkId === linkId).map(({ id }) => id);
+    return this.#read({ linkIds: [linkId], payinIds });
+  }
+
+  #read(ids: Partial<Pick<Scope, 'payinIds' | 'payoutIds' | 'linkIds'>>): Promise<Snapshot> {
     const { organizationId, since } = this;
-    return readSnapshot(this.world.database, { organizationId, since, payinIds, payoutIds });
+    const none = { payinIds: [], payoutIds: [], linkIds: [] };
+    return readSnapshot(this.world.database, { organizationId, since, ...none, ...ids });
   }
 
   /** @throws InvariantViolation for the first violated invariant */
@@ -110,10 +132,11 @@ export class History {
     const before = await this.world.journal.readOn();
     const acknowledged = [...before.notices.values()].filter((notice) => notice.acknowledged);
     const arrived = new Map(this.payouts.map(({ id }) => [id, before.orders.arrivalsFor(id).length]));
-    const snapshot = await this.#read(
-      this.payins.map(({ id }) => id),
-      this.payouts.map(({ id }) => id),
-    );
+    const snapshot = await this.#read({
+      payinIds: this.payins.map(({ id }) => id),
+      payoutIds: this.payouts.map(({ id }) => id),
+      linkIds: this.links.map(({ id }) => id),
+    });
     const facts = await this.world.journal.readOn();
     for (const { id, resolution } of snapshot.payouts)
       if (resolution !== null && !this.#initialResolutions.has(id))
@@ -122,6 +145,7 @@ export class History {
       organizationId: this.organizationId,
       payins: this.payins,
       payouts: this.payouts,
+      links: this.links,
       accepted: this.accepted,
       arrived,
       initialResolutions: this.#initialResolutions,
@@ -133,6 +157,8 @@ export class History {
     // The most specific invariants come first, since only the first violation is reported.
     const breaches: Breach[] = [
       ...this.#changedFinals(snapshot),
+      ...linkBreaches(view),
+      ...linkMoneyBreaches(view),
       ...payinBreaches(view),
       ...orderBreaches(view),
       ...payoutBreaches(view),
@@ -149,9 +175,10 @@ export class History {
         ...uncreditedBreaches(view),
         ...noticeBreaches(view, this.#confirmedSince),
         ...payoutNoticeBreaches(view, this.#confirmedSince),
+        ...unendedLinkBreaches(view),
       );
     if (moment === 'end') {
-      breaches.push(...finalBreaches(view), ...finalPayoutBreaches(view));
+      breaches.push(...finalBreaches(view), ...finalPayoutBreaches(view), ...finalLinkBreaches(view));
       const causes = await causesWithoutTransfer(this.world.database);
       breaches.push(...causes.map((about): Breach => ({ invariant: 'one_transfer_per_cause', about })));
     }
@@ -162,7 +189,7 @@ export class History {
   }
 
   /** A final status, once seen, does not change. */
-  #changedFinals({ payins, payouts }: Snapshot): Breach[] {
+  #changedFinals({ payins, payouts, links }: Snapshot): Breach[] {
     const ends = [
       ...payins.map(({ id, status, confirmed, error, result_at }) => ({
         id,
@@ -174,11 +201,12 @@ export class History {
         status,
         result: { execution, error, result_at },
       })),
+      ...links.map(({ id, status, paid, payin }) => ({ id, status, result: { paid, payin } })),
     ];
     return ends.flatMap(({ id, status, result }): Breach[] => {
       const seen = this.#finals.get(id);
       const now = JSON.stringify({ status, ...result });
-      if (seen === undefined && isFinal(status)) this.#finals.set(id, now);
+      if (seen === undefined && (isFinal(status) || isFinalLink(status))) this.#finals.set(id, now);
       return seen === undefined || seen === now
         ? []
         : [{ invariant: 'final_state_immutable', about: { id, seen, now } }];

@@ -3,6 +3,7 @@ import type { History } from './history.ts';
 import { InvariantViolation } from './invariant-violation.ts';
 import type { OrderFacts } from './order-facts.ts';
 import { resume } from './stack-steps.ts';
+import { isFinalLink } from './view.ts';
 
 const POLL_INTERVAL_MS = 15;
 /** The rail's time from an order's arrival to its settlement. */
@@ -15,6 +16,8 @@ const LEFT = `select
   (select count(*) from caudal.payouts where organization_id = $1 and
      (leased_until > clock_timestamp() or (rail_due_at <= caudal.now() and not (rail_task = 'send' and $3::boolean))))::int as payouts,
   (select count(*) from caudal.anomalies where organization_id = $1 and accepted_at is not null and resolved_at is null)::int as acceptances,
+  (select count(*) from caudal.payment_links where organization_id = $1 and status = 'PENDING'
+     and num_nonnulls(open_breb_payin_id, open_pse_payin_id) = 0 and closes_at <= caudal.now())::int as links,
   (select count(*) from caudal.rail_notices where task is not null and received_at >= $2)::int as notices,
   (select extract(epoch from min(due_at) - caudal.now()) * 1000 from caudal.rail_notices
    where task is not null and received_at >= $2)::float8 as notice_in_ms`;
@@ -26,6 +29,8 @@ interface Left {
   readonly payouts: number;
   /** Accepted and not yet credited. */
   readonly acceptances: number;
+  /** Closed, without an open attempt, and not yet expired. */
+  readonly links: number;
   readonly notices: number;
   readonly notice_in_ms: number | null;
 }
@@ -55,7 +60,7 @@ export async function waitUntilIdle(history: History): Promise<void> {
       history.paused,
     ]);
     if (!left) throw new Error('the database returned no row');
-    const due = left.polls + left.keys + left.payouts + left.acceptances;
+    const due = left.polls + left.keys + left.payouts + left.acceptances + left.links;
     const settling = orders.open().ending.length;
     if (inFlight + due + left.notices + settling === 0) {
       history.deliveredNotices = new Set(delivered);
@@ -89,7 +94,7 @@ const NEXT_POLL_MS = 6 * 60_000;
 const MAX_POLLS = 10;
 const LAST_POLL_MS = 61_000;
 
-/** Clears all faults and advances time until every payin and payout is final. */
+/** Clears all faults and advances time until every payin, payout and link is final. */
 export async function finishHistory(history: History): Promise<void> {
   const { world } = history;
   for (const hold of history.locks.splice(0)) await hold.release();
@@ -101,8 +106,9 @@ export async function finishHistory(history: History): Promise<void> {
   await endOpenOrders(history);
   let view = await history.check('idle');
   for (let round = 0; round < MAX_POLLS; round += 1) {
-    const { payins, payouts } = view.snapshot;
-    const open = payins.some(({ result_at }) => result_at === null);
+    const { payins, payouts, links } = view.snapshot;
+    const open =
+      payins.some(({ result_at }) => result_at === null) || links.some(({ status }) => !isFinalLink(status));
     if (!open && payouts.every(({ result_at }) => result_at !== null)) break;
     await world.stack.shiftTime(round === 0 && open ? BEYOND_EXPIRY_MS : NEXT_POLL_MS);
     await waitUntilIdle(history);

@@ -19,7 +19,7 @@ const INVARIANTS = {
   key_closed_before_expiry: 'a payin expires only after the rail closed it unpaid',
   acknowledged_notice_stored: 'an acknowledged notice is stored',
   delivered_notice_applied: 'a delivered notice is applied',
-  everything_final: 'every payin and payout becomes final',
+  everything_final: 'every payin, payout and link becomes final',
   work_completes: 'pending work completes within the timeout',
   one_payout_per_request: 'a request creates one payout',
   payout_executed_once: 'a payout is executed at most once',
@@ -33,6 +33,16 @@ const INVARIANTS = {
   hold_requires_funds: 'a payout is held if and only if the balance covers it',
   held_equals_open_payouts: 'the held balance equals the open payouts',
   payout_transfers_match_status: 'the transfers of a payout match its status',
+  one_link_per_request: 'a request creates one payment link',
+  open_link_accepts_attempts: 'a link accepts attempts while it is open, and only then',
+  attempt_requests_rest: 'an attempt requests what is missing to the amount of its link',
+  one_open_attempt_per_rail: 'an open link refers to its open attempts, at most one per rail',
+  link_completed_by_sum:
+    'a link is completed by the attempt with which its sum reaches its amount, and only then',
+  link_parts_credited_once: 'earlier parts of a link are credited once, when it completes',
+  link_money_accounted: 'money for a link counts toward its sum or has an anomaly',
+  one_event_per_final_link: 'a final link has one event, an open link none',
+  closed_link_stays_closed: 'a link expires only if it is closed, and then stays closed',
 } as const;
 
 export type ModelInvariantCode = keyof typeof INVARIANTS;

@@ -1,12 +1,14 @@
 import type { PayinRequest } from './merchant.ts';
-import type { Rail } from './step.ts';
+import type { Rail } from './rail.ts';
 
 /** A payin that the API acknowledged to a merchant. */
 export interface KnownPayin {
   readonly id: string;
   readonly rail: Rail;
   readonly cents: number;
-  readonly request: PayinRequest;
+  /** Null for an attempt of a payment link. */
+  readonly request: PayinRequest | null;
+  readonly linkId: string | null;
   /** Its reference at the rail: the Bre-B key, or Caudal's reference at PSE. */
   readonly railReference: string;
   readonly expiresAtMs: number;

@@ -40,8 +40,8 @@ export async function createConcurrently(history: History, step: StepOf<'concurr
 /** A repeat returns the first response; the same key with another body and the same reference with another key are rejected. */
 export async function repeat(history: History, step: StepOf<'repeat'>): Promise<void> {
   const payin = history.payin(step.nth);
-  if (!payin) return;
-  const request = repeated(payin, step.how);
+  if (!payin?.request) return;
+  const request = repeated(payin.request, step.how);
   const answer = await history.merchant(step.api).create(request);
   const idempotent = request.idempotencyKey !== null;
   const status = step.how === 'other_key' || !idempotent ? 409 : step.how === 'same' ? 201 : 422;
@@ -52,7 +52,7 @@ export async function repeat(history: History, step: StepOf<'repeat'>): Promise<
     throw new InvariantViolation({ invariant: 'one_payin_per_request', about: { request, answer } });
 }
 
-function repeated({ request }: KnownPayin, how: StepOf<'repeat'>['how']): PayinRequest {
+function repeated(request: PayinRequest, how: StepOf<'repeat'>['how']): PayinRequest {
   const { body, idempotencyKey } = request;
   if (how === 'same') return request;
   if (how === 'other_key') return { body, idempotencyKey: `other-${body.reference}` };
@@ -124,6 +124,7 @@ function remember(history: History, { rail, cents }: Order, request: PayinReques
     rail,
     cents,
     request,
+    linkId: null,
     railReference: keyString ?? resourceReference(id, history.organizationNumber),
     expiresAtMs: Date.parse(String(body['expiresAt'])),
   });

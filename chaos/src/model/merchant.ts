@@ -25,6 +25,11 @@ export interface PayinRequest {
   readonly idempotencyKey: string | null;
 }
 
+interface LinkRequest {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly idempotencyKey: string | null;
+}
+
 interface PayoutBody extends Readonly<Record<string, unknown>> {
   readonly amountInCents: number;
   readonly reference: string;
@@ -75,6 +80,23 @@ export function payoutRequest(
   };
 }
 
+export function linkRequest(
+  { cents, hasCustomer }: { readonly cents: number; readonly hasCustomer: boolean },
+  name: string,
+): LinkRequest {
+  const inlineCustomer = { ...PAYER, idNumber: DOCUMENTS.plain };
+  return {
+    body: {
+      amountType: 'FIXED',
+      amountInCents: cents,
+      reference: name,
+      callbackUrl: 'https://shop.example.com/thanks',
+      ...(hasCustomer ? { inlineCustomer } : {}),
+    },
+    idempotencyKey: `key-${name}`,
+  };
+}
+
 /** A merchant's program at one API; it retries while the response is 503. */
 export class Merchant {
   readonly #url: string;
@@ -91,6 +113,14 @@ export class Merchant {
 
   createPayout(request: PayoutRequest): Promise<Answer> {
     return this.#post('/payouts', request);
+  }
+
+  createLink(request: LinkRequest): Promise<Answer> {
+    return this.#post('/payment-links', request);
+  }
+
+  expireLink(linkId: string): Promise<Answer> {
+    return this.#send('POST', `/payment-links/${linkId}/expire`, { headers: {} });
   }
 
   cancel(payoutId: string): Promise<Answer> {
@@ -111,7 +141,7 @@ export class Merchant {
     return this.#send('GET', path, { headers: {} });
   }
 
-  #post(path: string, { body, idempotencyKey }: PayinRequest | PayoutRequest): Promise<Answer> {
+  #post(path: string, { body, idempotencyKey }: PayinRequest | PayoutRequest | LinkRequest): Promise<Answer> {
     return this.#send('POST', path, {
       headers: {
         'content-type': 'application/json',

@@ -1,5 +1,5 @@
 import { type JournalLine, OrderFacts } from './order-facts.ts';
-import type { Rail } from './step.ts';
+import type { Rail } from './rail.ts';
 
 export interface Execution {
   readonly seq: number;

@@ -1,7 +1,8 @@
 import type { History } from './history.ts';
 import type { KnownPayin } from './known-payin.ts';
 import type { PayCall } from './payout-step.ts';
-import type { Call, Ending, Rail, Step } from './step.ts';
+import type { Rail } from './rail.ts';
+import type { Call, Ending, Step } from './step.ts';
 
 type StepOf<Do extends Step['do']> = Extract<Step, { readonly do: Do }>;
 

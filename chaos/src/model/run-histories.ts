@@ -5,6 +5,7 @@ import { startStack } from '../stack/stack.ts';
 import { anyHistory } from './generate-steps.ts';
 import { InvariantViolation } from './invariant-violation.ts';
 import { REGRESSION_HISTORIES, type RegressionHistory } from './regression-histories.ts';
+import { REGRESSION_LINK_HISTORIES } from './regression-link-histories.ts';
 import { REGRESSION_PAYOUT_HISTORIES } from './regression-payout-histories.ts';
 import { runHistory } from './run-history.ts';
 import { shorten } from './shorten.ts';
@@ -15,7 +16,7 @@ const ORGANIZATIONS = 8;
 /** Time limit for shortening a failing history. */
 const SHORTEN_FOR_MS = 60_000;
 const PRINT_EVERY = 50;
-const REGRESSIONS = [...REGRESSION_HISTORIES, ...REGRESSION_PAYOUT_HISTORIES];
+const REGRESSIONS = [...REGRESSION_HISTORIES, ...REGRESSION_PAYOUT_HISTORIES, ...REGRESSION_LINK_HISTORIES];
 
 /** Runs the regression histories, then random ones until one fails. */
 export async function runHistories(
@@ -57,14 +58,15 @@ async function runRandom(
   world: World,
   { seed, count, path }: { seed: number; count: number; path: string | undefined },
 ): Promise<Outcome> {
-  const counts = { histories: 0, steps: 0, payins: 0, payouts: 0 };
+  const counts = { histories: 0, steps: 0, payins: 0, payouts: 0, links: 0 };
   const startedAt = performance.now();
   const property = fc.asyncProperty(anyHistory, async (steps) => {
-    const { steps: taken, payins, payouts } = await runHistory(world, steps);
+    const { steps: taken, payins, payouts, links } = await runHistory(world, steps);
     counts.histories += 1;
     counts.steps += taken;
     counts.payins += payins;
     counts.payouts += payouts;
+    counts.links += links;
     if (counts.histories % PRINT_EVERY === 0) print(progress(counts, performance.now() - startedAt));
   });
   const details = await fc.check(property, {
@@ -94,11 +96,11 @@ async function printShortest(world: World, steps: readonly Step[], error: unknow
 }
 
 function progress(
-  counts: { histories: number; steps: number; payins: number; payouts: number },
+  counts: { histories: number; steps: number; payins: number; payouts: number; links: number },
   ms: number,
 ): string {
   const each = counts.histories === 0 ? 0 : Math.round(ms / counts.histories);
-  return `  ${counts.histories} histories, ${counts.steps} steps, ${counts.payins} payins, ${counts.payouts} payouts in ${seconds(ms)} s (${each} ms each)`;
+  return `  ${counts.histories} histories, ${counts.steps} steps, ${counts.payins} payins, ${counts.payouts} payouts, ${counts.links} links in ${seconds(ms)} s (${each} ms each)`;
 }
 
 function formatSteps(steps: readonly Step[]): string {

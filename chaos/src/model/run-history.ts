@@ -8,6 +8,7 @@ export interface HistoryCounts {
   readonly steps: number;
   readonly payins: number;
   readonly payouts: number;
+  readonly links: number;
 }
 
 const PAYING: ReadonlySet<Step['do']> = new Set([
@@ -34,5 +35,6 @@ export async function runHistory(world: World, steps: readonly Step[]): Promise<
     for (const hold of history.locks.splice(0)) await hold.release();
     throw error;
   }
-  return { steps: steps.length, payins: history.payins.length, payouts: history.payouts.length };
+  const { payins, payouts, links } = history;
+  return { steps: steps.length, payins: payins.length, payouts: payouts.length, links: links.length };
 }

@@ -1,5 +1,5 @@
 import type { DatabaseReader } from './database-reader.ts';
-import type { Rail } from './step.ts';
+import type { Rail } from './rail.ts';
 
 type Status = 'PENDING' | 'PROCESSING' | 'CONFIRMED' | 'DECLINED' | 'CANCELED';
 
@@ -15,10 +15,32 @@ export interface PayinRow {
   readonly error: string | null;
   readonly reference: string;
   readonly key: string | null;
+  /** The execution that decided it. */
+  readonly execution: string | null;
+  /** The payment link that it is an attempt of. */
+  readonly link: string | null;
+  /** What earlier attempts of the link received, if this one completed it. */
+  readonly earlier_parts: string | null;
   readonly result_at: string | null;
   readonly expires_at: string;
   /** Whether it ended after its expiry. */
   readonly after_expiry: boolean | null;
+}
+
+export interface LinkRow {
+  readonly id: string;
+  readonly status: 'PENDING' | 'COMPLETED' | 'EXPIRED';
+  readonly cents: string;
+  /** What its attempts received toward its amount. */
+  readonly paid: string;
+  /** The attempt that completed it. */
+  readonly payin: string | null;
+  readonly open_breb: string | null;
+  readonly open_pse: string | null;
+  /** No attempt may start any more. */
+  readonly shut: boolean;
+  /** Whether its last change came after its expiry. */
+  readonly after_expiry: boolean;
 }
 
 export interface PayoutRow {
@@ -50,7 +72,7 @@ interface HistoryRow {
   readonly seconds: number;
 }
 
-interface EventRow {
+export interface EventRow {
   readonly resource: string;
   readonly event: string;
   /** Its event in `final_events`. */
@@ -85,9 +107,14 @@ export interface AnomalyRow {
 export interface Snapshot {
   readonly payins: readonly PayinRow[];
   readonly payouts: readonly PayoutRow[];
+  readonly links: readonly LinkRow[];
   readonly attempts: readonly AttemptRow[];
-  /** Payins and payouts of the organization that no response acknowledged. */
-  readonly unacknowledged: { readonly payins: readonly string[]; readonly payouts: readonly string[] };
+  /** Resources of the organization that no response acknowledged. */
+  readonly unacknowledged: {
+    readonly payins: readonly string[];
+    readonly payouts: readonly string[];
+    readonly links: readonly string[];
+  };
   readonly history: readonly HistoryRow[];
   readonly events: readonly EventRow[];
   readonly transfers: readonly TransferRow[];
@@ -115,6 +142,7 @@ export interface Scope {
   readonly since: string;
   readonly payinIds: readonly string[];
   readonly payoutIds: readonly string[];
+  readonly linkIds: readonly string[];
 }
 
 /** SQL for a JSON array of rows, [] if empty. Amounts are selected as text, so that none becomes a float. */
@@ -135,13 +163,19 @@ const FLOOR = `caudal.uuid_floor($2::timestamptz - interval '2 days')`;
 const READ = `select json_build_object(
   'payins', ${rows(`
     select id, rail, status, amount_in_cents::text as cents, confirmed_amount_in_cents::text as confirmed,
-      settlement_status as settlement, payment_verified_at is not null as verified, error_code as error, reference, breb_key as key, result_at::text, expires_at::text,
-      result_at >= expires_at as after_expiry
+      settlement_status as settlement, payment_verified_at is not null as verified, error_code as error, reference, breb_key as key,
+      payment_execution_id as execution, payment_link_id as link, earlier_parts_in_cents::text as earlier_parts,
+      result_at::text, expires_at::text, result_at >= expires_at as after_expiry
     from caudal.payins where organization_id = $1 and id = any ($3::uuid[])`)},
   'payouts', ${rows(`
     select id, status, amount_in_cents::text as cents, error_code as error, execution_id as execution, end_to_end_id,
       resolution_id as resolution, attempts, result_at::text
     from caudal.payouts where organization_id = $1 and id = any ($4::uuid[])`)},
+  'links', ${rows(`
+    select id, status, amount_in_cents::text as cents, paid_in_cents::text as paid, payin_id as payin,
+      open_breb_payin_id as open_breb, open_pse_payin_id as open_pse, closes_at <= caudal.now() as shut,
+      updated_at >= expires_at as after_expiry
+    from caudal.payment_links where organization_id = $1 and id = any ($5::uuid[])`)},
   'attempts', ${rows(`
     select payout_id as payout, number, extract(epoch from at)::float8 as seconds
     from caudal.payout_attempts where organization_id = $1 and payout_id = any ($4::uuid[]) order by payout_id, number`)},
@@ -151,7 +185,10 @@ const READ = `select json_build_object(
       where organization_id = $1 and created_at >= $2 and id <> all ($3::uuid[])),
     'payouts', (
       select coalesce(json_agg(id), '[]') from caudal.payouts
-      where organization_id = $1 and created_at >= $2 and id <> all ($4::uuid[]))),
+      where organization_id = $1 and created_at >= $2 and id <> all ($4::uuid[])),
+    'links', (
+      select coalesce(json_agg(id), '[]') from caudal.payment_links
+      where organization_id = $1 and created_at >= $2 and id <> all ($5::uuid[]))),
   'history', ${rows(`
     select resource, "from", "to", at::text, extract(epoch from at)::float8 as seconds
     from (
@@ -163,8 +200,8 @@ const READ = `select json_build_object(
     ) h`)},
   'events', ${rows(`
     select coalesce(e.resource_id, f.resource_id) as resource, e.event, f.event as final
-    from (select * from caudal.events where organization_id = $1 and resource_id = any ($3::uuid[] || $4::uuid[])) e
-    full join (select * from caudal.final_events where organization_id = $1 and resource_id = any ($3::uuid[] || $4::uuid[])) f
+    from (select * from caudal.events where organization_id = $1 and resource_id = any ($3::uuid[] || $4::uuid[] || $5::uuid[])) e
+    full join (select * from caudal.final_events where organization_id = $1 and resource_id = any ($3::uuid[] || $4::uuid[] || $5::uuid[])) f
       on f.event_id = e.id`)},
   'transfers', ${rows(`
     select t.id, t.organization_id as organization, t.debit_account as debit, t.credit_account as credit,
@@ -183,8 +220,10 @@ const READ = `select json_build_object(
     from caudal.ledger_balances b where b.organization_id = $1`)},
   'confirmed', (
     select json_build_object(
-      'pending', coalesce(sum(confirmed_amount_in_cents) filter (where settlement_status = 'PENDING_SETTLEMENT'), 0)::text,
-      'settled', coalesce(sum(confirmed_amount_in_cents) filter (where settlement_status = 'SETTLED'), 0)::text,
+      'pending', coalesce(sum(confirmed_amount_in_cents + coalesce(earlier_parts_in_cents, 0))
+        filter (where settlement_status = 'PENDING_SETTLEMENT'), 0)::text,
+      'settled', coalesce(sum(confirmed_amount_in_cents + coalesce(earlier_parts_in_cents, 0))
+        filter (where settlement_status = 'SETTLED'), 0)::text,
       'settlements', (select coalesce(sum(amount_in_cents), 0)::text from caudal.settlements where organization_id = $1))
     from caudal.payins where organization_id = $1),
   'funds', (
@@ -210,6 +249,7 @@ export async function readSnapshot(database: DatabaseReader, scope: Scope): Prom
     scope.since,
     scope.payinIds,
     scope.payoutIds,
+    scope.linkIds,
   ]);
   if (!row) throw new Error('the database returned no row');
   return row.snapshot;

@@ -35,7 +35,10 @@ export async function race(history: History, step: StepOf<'race'>): Promise<void
   ]);
 }
 
-export async function contend(history: History, { nth, other }: StepOf<'contend'>): Promise<void> {
+export async function contend(
+  history: History,
+  { nth, other }: Omit<StepOf<'contend'>, 'do'>,
+): Promise<void> {
   const { databaseUrl } = history.world.stack;
   const held = await HeldLock.acquire(databaseUrl, LOCK_BALANCE, [history.organizationId]);
   try {

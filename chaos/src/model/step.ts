@@ -1,6 +1,6 @@
+import type { LinkAction } from './link-step.ts';
 import type { PayCall, PayoutAction, ScriptedPayoutAction } from './payout-step.ts';
-
-export type Rail = 'BRE_B' | 'PSE';
+import type { Rail } from './rail.ts';
 
 export const NOTICE_FAULTS = [
   'duplicate',
@@ -96,6 +96,7 @@ type Action =
   | { readonly do: 'read'; readonly nth: number }
   | { readonly do: 'balance' }
   | PayoutAction
+  | LinkAction
   | ScriptedAction;
 
 /** Only for regression histories and planted bugs: these take seconds, or are meaningless alone. */

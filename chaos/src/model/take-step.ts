@@ -1,6 +1,17 @@
 import { accept } from './accept-step.ts';
 import type { History } from './history.ts';
 import { releaseHangingCalls, waitUntilIdle } from './idle.ts';
+import type { LinkAction } from './link-step.ts';
+import {
+  changeMethod,
+  closeLink,
+  createLink,
+  payAttempt,
+  payTwoAttempts,
+  readLink,
+  startAttempt,
+  startConcurrently,
+} from './link-steps.ts';
 import { balance, create, createConcurrently, read, repeat } from './merchant-steps.ts';
 import {
   cancel,
@@ -44,6 +55,8 @@ const MERCHANTS: ReadonlySet<Step['do']> = new Set([
   'payout_then_cancel',
   'concurrent_payouts',
   'look_up',
+  'start_attempt',
+  'concurrent_attempts',
 ]);
 
 /** @throws InvariantViolation when the step or the check after it finds one */
@@ -141,5 +154,28 @@ function perform(history: History, step: Step): Promise<void> {
       return killWorkers(history);
     case 'age_leases':
       return ageLeases(history);
+    default:
+      return performLinkStep(history, step);
+  }
+}
+
+function performLinkStep(history: History, step: LinkAction): Promise<void> {
+  switch (step.do) {
+    case 'create_link':
+      return createLink(history, step);
+    case 'start_attempt':
+      return startAttempt(history, step);
+    case 'concurrent_attempts':
+      return startConcurrently(history, step);
+    case 'change_method':
+      return changeMethod(history, step);
+    case 'pay_attempt':
+      return payAttempt(history, step);
+    case 'pay_two_attempts':
+      return payTwoAttempts(history, step);
+    case 'close_link':
+      return closeLink(history, step);
+    case 'read_link':
+      return readLink(history, step);
   }
 }

@@ -1,6 +1,7 @@
 import type { Breach } from '../invariant-violation.ts';
 import type { AnomalyRow, PayinRow, PayoutRow } from '../snapshot.ts';
 import type { View } from '../view.ts';
+import { isPart } from './link-attempts.ts';
 
 /** At any time, every anomaly has a cause, and money in suspense has an anomaly. */
 export function anomalyBreaches(view: View): Breach[] {
@@ -14,7 +15,8 @@ export function anomalyBreaches(view: View): Breach[] {
       ({ execution, cents, payin }) =>
         execution === executionId && cents === transfer.cents && payin === transfer.resource,
     );
-    if (matching.length !== 1)
+    const row = rows.get(transfer.resource ?? '');
+    if (matching.length !== (row && isWaitingPart(view, row, executionId) ? 0 : 1))
       breaches.push({ invariant: 'suspense_has_anomaly', about: { transfer, anomalies: matching } });
   }
   const names = anomalies.map(({ kind, reference, execution }) => `${kind} ${execution ?? reference}`);
@@ -39,11 +41,18 @@ export function anomalyBreaches(view: View): Breach[] {
   return breaches;
 }
 
+/** A part of a link has no anomaly unless the link expires: it waits for the other parts, or was credited with them. */
+function isWaitingPart({ snapshot }: View, row: PayinRow, executionId: string): boolean {
+  const link = snapshot.links.find(({ id }) => id === row.link);
+  return isPart(row) && row.execution === executionId && link?.status !== 'EXPIRED';
+}
+
 /** Whether the kind fits the payin; the received amount of an underpaid payin has kind `underpaid`. */
-function kindFits({ kind, cents }: AnomalyRow, row: PayinRow | null, isExcess: boolean): boolean {
+function kindFits({ kind, cents, execution }: AnomalyRow, row: PayinRow | null, isExcess: boolean): boolean {
   if (row === null) return kind === 'unmatched';
   if (isExcess) return kind === 'overpaid' && row.status === 'CONFIRMED';
-  if (kind === 'underpaid') return row.error === 'UNDERPAID' && cents === row.confirmed;
+  if (kind === 'underpaid')
+    return row.error === 'UNDERPAID' && cents === row.confirmed && execution === row.execution;
   return kind === (row.status === 'CONFIRMED' ? 'paid_again' : 'paid_late');
 }
 

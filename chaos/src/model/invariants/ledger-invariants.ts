@@ -64,16 +64,24 @@ function isPostingFor(transfer: TransferRow, { rail }: Execution): boolean {
   );
 }
 
-/** The organizations here accept only exact amounts. An underpayment declines the payin and goes to suspense. */
+/**
+ * The organizations here accept only exact amounts. An underpayment declines the payin and goes to suspense. An attempt
+ * that is paid after its link was completed by another is confirmed, but does not settle.
+ */
 function confirmationBreaches(view: View): Breach[] {
   return view.snapshot.payins.flatMap((row): Breach[] => {
     const payments = findPayments(view).filter(({ resource }) => resource === row.id);
     const toMerchant = payments.filter(({ credit }) => credit === 'pending');
     const suspended = payments.some(({ credit, cents }) => credit === 'suspense' && cents === row.confirmed);
+    const isConfirmed = row.status === 'CONFIRMED';
+    const isSecond = isConfirmed && row.link !== null && row.settlement === null;
+    // An attempt may complete its link with less than it requested; the invariants of links check the amount.
+    const isRequested = row.link !== null || row.confirmed === row.cents;
     const valid =
-      row.status === 'CONFIRMED'
-        ? toMerchant.length === 1 && toMerchant[0]?.cents === row.confirmed && row.confirmed === row.cents
-        : toMerchant.length === 0 && (row.error === 'UNDERPAID' ? suspended : row.confirmed === null);
+      isConfirmed && !isSecond
+        ? toMerchant.length === 1 && toMerchant[0]?.cents === row.confirmed && isRequested
+        : toMerchant.length === 0 &&
+          (isSecond || row.error === 'UNDERPAID' ? suspended : row.confirmed === null);
     return valid ? [] : [{ invariant: 'one_execution_confirms', about: { row, toMerchant } }];
   });
 }

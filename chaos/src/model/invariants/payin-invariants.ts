@@ -2,7 +2,7 @@ import type { Breach } from '../invariant-violation.ts';
 import type { KnownPayin } from '../known-payin.ts';
 import type { Collection } from '../rail-facts.ts';
 import type { PayinRow } from '../snapshot.ts';
-import { isFinal, type View } from '../view.ts';
+import { isFinal, isOnlyEvent, type View } from '../view.ts';
 
 /** Invariants of payins, which hold at any time. */
 export function payinBreaches(view: View): Breach[] {
@@ -14,7 +14,8 @@ export function payinBreaches(view: View): Breach[] {
   }));
   for (const payin of payins) {
     const row = rows.get(payin.id);
-    if (!row || row.cents !== String(payin.cents) || row.rail !== payin.rail) {
+    const isSame = row?.cents === String(payin.cents) && row.rail === payin.rail && row.link === payin.linkId;
+    if (!row || !isSame) {
       breaches.push({ invariant: 'one_payin_per_request', about: { acknowledged: payin, row: row ?? null } });
       continue;
     }
@@ -63,15 +64,11 @@ const EVENTS: Readonly<Record<string, string>> = {
   CANCELED: 'payin.canceled',
 };
 
+/** The attempts of a link have no events: the link has its own. */
 function eventBreaches(row: PayinRow, { snapshot }: View): Breach[] {
   const events = snapshot.events.filter(({ resource }) => resource === row.id);
-  const wanted = EVENTS[row.status];
-  const [only] = events;
-  const valid =
-    wanted === undefined
-      ? events.length === 0
-      : events.length === 1 && only?.event === wanted && only.final === wanted;
-  return valid
+  const wanted = row.link === null ? EVENTS[row.status] : undefined;
+  return isOnlyEvent(events, wanted)
     ? []
     : [{ invariant: 'one_event_per_final_state', about: { payin: row.id, status: row.status, events } }];
 }
@@ -107,10 +104,11 @@ function endBreaches(row: PayinRow, payin: KnownPayin, rail: Collection): Breach
   return [{ invariant: 'payin_end_reported_by_rail', about: { row, rail: payin.railReference, reports } }];
 }
 
-/** The rail executed a smaller payment, whose amount the payin records. */
+/** The rail executed a smaller payment, which the payin records. */
 function underpaidBreaches(row: PayinRow, { executions }: Collection): Breach[] {
   const arrived = executions.some(
-    ({ cents }) => String(cents) === row.confirmed && cents < BigInt(row.cents),
+    ({ executionId, cents }) =>
+      executionId === row.execution && String(cents) === row.confirmed && cents < BigInt(row.cents),
   );
   return arrived ? [] : [{ invariant: 'payin_end_reported_by_rail', about: { row, executions } }];
 }

@@ -1,6 +1,6 @@
 import type { Breach } from '../invariant-violation.ts';
 import type { PayoutRow } from '../snapshot.ts';
-import { isFinal, type View } from '../view.ts';
+import { isFinal, isOnlyEvent, type View } from '../view.ts';
 
 /** Invariants of payout rows, which hold at any time. */
 export function payoutBreaches(view: View): Breach[] {
@@ -47,13 +47,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 
 function eventBreaches(row: PayoutRow, { snapshot }: View): Breach[] {
   const events = snapshot.events.filter(({ resource }) => resource === row.id);
-  const wanted = EVENTS[row.status];
-  const [only] = events;
-  const valid =
-    wanted === undefined
-      ? events.length === 0
-      : events.length === 1 && only?.event === wanted && only.final === wanted;
-  return valid
+  return isOnlyEvent(events, EVENTS[row.status])
     ? []
     : [{ invariant: 'one_event_per_final_state', about: { payout: row.id, status: row.status, events } }];
 }

@@ -1,0 +1,1 @@
+export type Rail = 'BRE_B' | 'PSE';
