@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { anyLinkSequence, anyLinkStart, anyLinkStep } from './generate-link-steps.ts';
 import { anyPayoutSequence, anyPayoutStep, payoutOrder } from './generate-payout-steps.ts';
 import { CALL_FAULTS, CALLS, ENDINGS, NOTICE_FAULTS, type Order, type Step } from './step.ts';
 
@@ -108,13 +109,23 @@ const payinStep = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, a
 /** Most histories have payins and payouts, which share a balance and a rail. */
 const action = fc.oneof({ weight: 11, arbitrary: payinStep }, { weight: 9, arbitrary: anyPayoutStep });
 
-const anyStep: fc.Arbitrary<Step> = fc
-  .tuple(action, fc.constantFrom(true, true, false))
-  .map(([drawn, awaitIdle]) => (awaitIdle ? { ...drawn, awaitIdle } : drawn));
+/** Two of three steps wait until the stack is idle. */
+function alone(drawn: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> {
+  return fc
+    .tuple(drawn, fc.constantFrom(true, true, false))
+    .map(([each, awaitIdle]) => [awaitIdle ? { ...each, awaitIdle } : each]);
+}
 
 const anyPart: fc.Arbitrary<Step[]> = fc.oneof(
-  { weight: 14, arbitrary: anyStep.map((drawn) => [drawn]) },
+  { weight: 14, arbitrary: alone(action) },
   { weight: 1, arbitrary: anyPayoutSequence },
+);
+
+/** Steps of payins also apply to the attempts of links. */
+const anyLinkPart: fc.Arbitrary<Step[]> = fc.oneof(
+  { weight: 8, arbitrary: alone(anyLinkStep) },
+  { weight: 5, arbitrary: alone(payinStep) },
+  { weight: 2, arbitrary: anyLinkSequence },
 );
 
 /** Settlement is a command, which takes as long as a whole history, so only some histories end with it. */
@@ -128,7 +139,20 @@ const first: fc.Arbitrary<Step> = fc.oneof(
   payoutOrder.map((drawn) => ({ do: 'payout' as const, ...drawn, api: 0 as const })),
 );
 
+function history(start: fc.Arbitrary<Step[]>, part: fc.Arbitrary<Step[]>): fc.Arbitrary<Step[]> {
+  return fc
+    .tuple(start, fc.array(part, { minLength: 6, maxLength: 12 }), settling)
+    .map(([steps, parts, last]) => [...steps, ...parts.flat(), ...last]);
+}
+
 /** Plain data, so that the printed steps of a failing history can be kept as a regression test. */
-export const anyHistory: fc.Arbitrary<Step[]> = fc
-  .tuple(first, fc.array(anyPart, { minLength: 6, maxLength: 12 }), settling)
-  .map(([start, parts, last]) => [start, ...parts.flat(), ...last]);
+export const anyHistory: fc.Arbitrary<Step[]> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: history(
+      first.map((step) => [step]),
+      anyPart,
+    ),
+  },
+  { weight: 1, arbitrary: history(anyLinkStart, anyLinkPart) },
+);
