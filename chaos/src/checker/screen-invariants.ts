@@ -59,9 +59,14 @@ function gatherFacts({ rows, rail, findOwner, client }: World): ReadonlyMap<stri
     rail.executions.filter((execution) => isWhileOpen(rail, execution)),
     ({ rail: name, reference }) => findOwner(name, reference)?.linkId ?? '',
   );
-  /** The posting of the confirmed amount of an attempt. */
+  const unexpected = new Set(
+    rows.anomalies.filter(({ kind }) => kind === 'paid_late' || kind === 'paid_again').map(toCauseId),
+  );
+  /** The posting of the confirmed amount of an attempt. A second payment may have the same amount. */
   const postingOf = (payin: PayinRow) => {
-    const transfer = (transfers.get(payin.id) ?? []).find(({ amount }) => amount === payin.confirmed);
+    const transfer = (transfers.get(payin.id) ?? []).find(
+      ({ amount, causeId }) => amount === payin.confirmed && !unexpected.has(causeId),
+    );
     return transfer ? `payment ${transfer.causeId}` : '';
   };
   return new Map(
@@ -99,10 +104,15 @@ function isWhileOpen({ ends, closed }: World['rail'], { reference, seq }: Execut
   return end === undefined && (closed.get(reference)?.seq ?? Number.POSITIVE_INFINITY) > seq;
 }
 
-function toUnexpected({ kind, rail, executionId, amount }: AnomalyRow) {
+function toUnexpected(anomaly: AnomalyRow) {
+  const { kind, executionId, amount } = anomaly;
   if (!(kind in UNEXPECTED) || executionId === null || amount === null) return [];
   const cause = kind === 'overpaid' ? 'payment_excess' : 'payment';
-  return [{ posting: `${cause} ${rail}:${executionId}`, kind: kind as UnexpectedKind, amount }];
+  return [{ posting: `${cause} ${toCauseId(anomaly)}`, kind: kind as UnexpectedKind, amount }];
+}
+
+function toCauseId({ rail, executionId }: AnomalyRow): string {
+  return `${rail}:${executionId}`;
 }
 
 function findFalse(facts: LinkFacts, screen: Screen, statements: ScreenStatements): string[] {

@@ -63,21 +63,24 @@ export class PageVisitor {
   async stay(random: Random, link: MerchantLink, cookie: () => string | undefined, done: AbortSignal) {
     while (!done.aborted) {
       const shown = await this.open(link, cookie());
-      if (shown?.liveUrl != null && random.chance(0.5))
+      if (shown && shown.liveUrl !== null && random.chance(0.5))
         await this.#receive(link, shown.liveUrl, cookie(), done);
       await sleep(random.integer(100, 1500), undefined, { signal: done }).catch(() => undefined);
     }
   }
 
-  /** Records the screens of a stream until it ends. A pushed screen shows the state since the event before it, or a later one. */
+  /**
+   * Records the screens of a stream until it ends. The server may have rendered a pushed screen long before it arrives, but
+   * not before the stream was requested.
+   */
   async #receive(
     link: MerchantLink,
     liveUrl: string,
     cookie: string | undefined,
     done: AbortSignal,
   ): Promise<void> {
-    let before = await this.#posted(link);
-    let sentMs = Date.now();
+    const before = await this.#posted(link);
+    const sentMs = Date.now();
     const signal = AbortSignal.any([done, AbortSignal.timeout(STREAM_PIECE_TIMEOUT_MS)]);
     try {
       const response = await fetch(this.#api() + liveUrl, { headers: headers(cookie), signal });
@@ -103,8 +106,6 @@ export class PageVisitor {
             before,
             after,
           });
-          before = after;
-          sentMs = answeredMs;
         }
       }
     } catch {
