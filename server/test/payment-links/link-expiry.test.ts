@@ -10,6 +10,8 @@ import { until } from '../harness/until.ts';
 
 const LINKS = 10_000;
 const BATCH_SIZE = 500;
+/** Five seconds on an idle machine, where the creation takes 0.7 s. A ratio, because other tests use the same cores. */
+const MAX_RATIO = 7;
 
 let stack: Stack;
 let caudal: InProcess;
@@ -46,6 +48,10 @@ async function create(count: number): Promise<void> {
     );
 }
 
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000;
+}
+
 async function countExpired(): Promise<number> {
   const [row] = await stack.database.query<{ count: number }>(
     "select count(*)::int as count from caudal.payment_links where status = 'EXPIRED'",
@@ -54,8 +60,10 @@ async function countExpired(): Promise<number> {
 }
 
 describe('ten thousand links that expire in the same second', () => {
-  it('are all EXPIRED within five seconds by one worker, each with exactly one event', async () => {
+  it('are all EXPIRED by one worker within seven times the time of their creation, each with exactly one event', async () => {
+    const creationStartedAt = performance.now();
     await create(LINKS);
+    const creationSeconds = secondsSince(creationStartedAt);
     // All become due at the same moment, whenever they were created.
     const [moment] = await stack.database.query<{ at: Date }>(
       `with moment as (select caudal.now() + interval '1 hour' as at)
@@ -72,10 +80,12 @@ describe('ten thousand links that expire in the same second', () => {
     await stack.shiftTime(3_600_000);
     const startedAt = performance.now();
     await until('all are EXPIRED', async () => (await countExpired()) >= LINKS, 60_000);
-    const seconds = (performance.now() - startedAt) / 1000;
-    process.stdout.write(`${LINKS} links expired in ${seconds.toFixed(2)} s\n`);
+    const seconds = secondsSince(startedAt);
+    process.stdout.write(
+      `${LINKS} links created in ${creationSeconds.toFixed(2)} s, expired in ${seconds.toFixed(2)} s\n`,
+    );
     expect(await countExpired()).toBe(LINKS);
-    expect(seconds).toBeLessThan(5);
+    expect(seconds / creationSeconds).toBeLessThan(MAX_RATIO);
 
     const events = await stack.database.query<{ event: string; links: number; events: number }>(
       `select event, count(distinct resource_id)::int as links, count(*)::int as events from caudal.events
