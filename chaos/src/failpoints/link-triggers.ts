@@ -6,6 +6,9 @@ import type { Trial } from '../run/trial.ts';
 /** Attempt numbers identify requests in the journal; other clients use lower ranges. */
 const FIRST_ATTEMPT = 5_000_000;
 const EXPIRING_AT_ONCE = 6;
+/** To get a paid link: links, and tries to pay each. */
+const MAX_LINKS = 5;
+const MAX_TRIES = 30;
 
 /**
  * Triggers the failpoints of payment links. Each request goes first to the API that dies, then to others until it is
@@ -60,11 +63,20 @@ export class LinkTriggers {
 
   /** Pays a link, opens its receipt and asks for it by e-mail. */
   async mailReceipt(api: string | undefined): Promise<void> {
-    const link = await this.createOne();
-    await this.#client.start(link, 'BRE_B');
-    // The network may not know the key yet, and nothing is paid then.
-    while (!(await this.#pay(link))) await sleep(100);
-    await this.#client.mailReceipt(link, api);
+    await this.#client.mailReceipt(await this.#paidLink(), api);
+  }
+
+  /** The network may not know a key yet. If time is shifted meanwhile, the key expires unpaid, and another link is paid. */
+  async #paidLink(): Promise<MerchantLink> {
+    for (let links = 0; links < MAX_LINKS; links += 1) {
+      const link = await this.createOne();
+      await this.#client.start(link, 'BRE_B');
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+        if (await this.#pay(link)) return link;
+        await sleep(100);
+      }
+    }
+    throw new Error(`none of ${MAX_LINKS} links could be paid`);
   }
 
   async changeOne(api: string): Promise<void> {
