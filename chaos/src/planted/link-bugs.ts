@@ -155,6 +155,7 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
       const link = await scenario.link();
       await scenario.start(link);
       await scenario.changeMethod(link);
+      await scenario.settled(link);
       await scenario.payLate(link);
       await scenario.openPage(link);
       await scenario.checkRunning();
