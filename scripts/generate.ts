@@ -7,9 +7,9 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../sdk/generate/document.ts';
 import { sdkFiles } from '../sdk/generate/files.ts';
-import { SETTINGS } from '../server/src/config.ts';
 import { openApiDocument } from '../server/src/http/openapi.ts';
 import { ERRORS, type ErrorEntry } from '../server/src/kit/error-catalogue.ts';
+import { SETTINGS } from '../server/src/settings/settings.ts';
 
 const ROOT = new URL('../', import.meta.url);
 

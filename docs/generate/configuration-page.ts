@@ -1,4 +1,4 @@
-import { SETTINGS } from '../../server/src/config.ts';
+import { SETTINGS } from '../../server/src/settings/settings.ts';
 import { code, parts, prose } from './markdown.ts';
 import type { Page } from './page.ts';
 

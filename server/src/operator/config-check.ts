@@ -1,4 +1,5 @@
-import { ConfigError, type Role, rawSettings, readConfig } from '../config.ts';
+import { ConfigError, rawSettings, readConfig } from '../config.ts';
+import type { Role } from '../settings/settings.ts';
 import type { Options, Output } from './options.ts';
 import { weakSecrets } from './weak-secrets.ts';
 import { weakSettings } from './weak-settings.ts';

@@ -1,4 +1,5 @@
-import { type Config, ConfigError, rawSettings, readConfig, SECRETS } from '../config.ts';
+import { type Config, ConfigError, rawSettings, readConfig } from '../config.ts';
+import { SECRETS } from '../settings/settings.ts';
 import { counted, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { developmentSecrets, weakSecrets } from './weak-secrets.ts';
 import { weakSettings } from './weak-settings.ts';

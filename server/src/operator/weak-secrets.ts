@@ -1,4 +1,5 @@
-import { DEVELOPMENT_SECRET, findEqualSecrets, isLowEntropy, SECRETS } from '../config.ts';
+import { DEVELOPMENT_SECRET, findEqualSecrets, isLowEntropy } from '../settings/problems.ts';
+import { SECRETS } from '../settings/settings.ts';
 
 type RawSettings = Readonly<Record<string, string | undefined>>;
 

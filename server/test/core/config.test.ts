@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
-import { ConfigError, type Role, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/config.ts';
 import { receiptKeyId } from '../../src/receipts/receipt-keys.ts';
+import type { Role } from '../../src/settings/settings.ts';
 import { without } from '../harness/payin-requests.ts';
 import { runToEnd } from '../harness/run-server.ts';
 

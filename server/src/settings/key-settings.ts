@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { parseKeyIds, parseRetiredKeys } from '../receipts/key-settings.ts';
+import { secret } from './setting-types.ts';
+
+/** Keys of the deployment. */
+export const KEY_SETTINGS = {
+  CAUDAL_MASTER_KEY: secret(
+    "Encrypts every organization's data key. The passwords of the database roles are derived from it when their URLs are not set.",
+  ),
+  CAUDAL_MASTER_KEY_PREVIOUS: secret(
+    'The second master key during a rotation. First set the new key here on every process; then swap the two; then run `caudal secrets rewrap --by NAME` and remove the old key. While this is set, database passwords are derived from it: set the three role URLs before a rotation.',
+  ).optional(),
+  CAUDAL_KEY_PEPPER: secret('HMAC key under which API keys and access tokens are stored.'),
+  CAUDAL_KEY_PEPPER_PREVIOUS: secret(
+    'The second pepper during a rotation. First set the new pepper here on every process; then swap the two. API keys move to the new pepper as they are used.',
+  ).optional(),
+  CAUDAL_TOKEN_KEY: secret('Signs cursors and encrypts ids in checkout URLs.'),
+  CAUDAL_RECEIPT_KEY: secret(
+    'Derives the Ed25519 key that signs receipts. `caudal receipts keys` prints its public key.',
+  ),
+  CAUDAL_RECEIPT_KEYS_RETIRED: z
+    .string()
+    .default('')
+    .refine(
+      (value) => parseRetiredKeys(value) !== null,
+      'entries are PUBLIC_KEY@YYYY-MM-DD, separated by commas',
+    )
+    .describe(
+      'Public keys that signed receipts before the current one, each with the last day on which it signed: `PUBLIC_KEY@YYYY-MM-DD`, separated by commas. Receipts that they signed stay valid.',
+    ),
+  CAUDAL_RECEIPT_KEYS_REVOKED: z
+    .string()
+    .default('')
+    .refine((value) => parseKeyIds(value) !== null, 'key ids of 8 characters, separated by commas')
+    .describe(
+      'Ids of compromised receipt keys, separated by commas. All receipts that they signed are rejected.',
+    ),
+} as const;

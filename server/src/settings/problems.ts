@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import { ROLE_KINDS, roleNames } from '../kit/database-roles.ts';
+import { parseKeyIds } from '../receipts/key-settings.ts';
+import { receiptKeyId } from '../receipts/receipt-keys.ts';
+import { receiptKey } from './receipt-key.ts';
+import { type RawSettings, type Role, SECRETS, SETTINGS, type Settings } from './settings.ts';
+
+/** Prefix of the secrets of `npm run dev`; production rejects them, so that a copied file cannot protect real money. */
+export const DEVELOPMENT_SECRET = 'dev-';
+
+export function describeIssue(issue: z.core.$ZodIssue, raw: RawSettings): string {
+  const name = String(issue.path[0]);
+  return raw[name] === undefined ? `${name} is not set` : `${name}: ${issue.message}`;
+}
+
+export function findMissingDatabaseUrls(role: Role, raw: RawSettings): string[] {
+  if (raw['DATABASE_URL'] !== undefined) return [];
+  if (role === 'migrate') return ['DATABASE_URL is not set (migrate connects as the owner of the schema)'];
+  return ['DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL']
+    .filter((name) => raw[name] === undefined)
+    .map((name) => `${name} is not set, nor DATABASE_URL`);
+}
+
+/** New receipts would be rejected by everyone who verifies them. */
+export function findRevokedReceiptKey(settings: Settings): string[] {
+  const id = receiptKeyId(receiptKey(settings.CAUDAL_RECEIPT_KEY).publicKey);
+  return parseKeyIds(settings.CAUDAL_RECEIPT_KEYS_REVOKED)?.includes(id)
+    ? [
+        `CAUDAL_RECEIPT_KEYS_REVOKED contains ${id}, the id of CAUDAL_RECEIPT_KEY: set a new CAUDAL_RECEIPT_KEY`,
+      ]
+    : [];
+}
+
+/** Privileges are granted to roles by name: a URL with another login would connect and see no rows. */
+export function findWrongLogins(raw: RawSettings): string[] {
+  const prefix = raw['CAUDAL_DATABASE_ROLE_PREFIX'] ?? 'caudal';
+  return ROLE_KINDS.flatMap((kind) => {
+    const setting = `DATABASE_${kind.toUpperCase()}_URL`;
+    const url = raw[setting];
+    if (url === undefined || !URL.canParse(url)) return [];
+    const login = decodeURIComponent(new URL(url).username);
+    return login === roleNames(prefix)[kind]
+      ? []
+      : [
+          `${setting} logs in as "${login}": the role is named ${roleNames(prefix)[kind]} (CAUDAL_DATABASE_ROLE_PREFIX)`,
+        ];
+  });
+}
+
+/** Settings of the merchant CLI, which may run in the same shell. */
+const CLI_SETTINGS: ReadonlySet<string> = new Set([
+  'CAUDAL_API_KEY',
+  'CAUDAL_PROFILE',
+  'CAUDAL_SIMULATOR_URL',
+]);
+
+/** A misspelled setting would silently leave its default in effect. */
+export function findUnknownSettings(raw: RawSettings): string[] {
+  return Object.keys(raw)
+    .filter((name) => /^(?:CAUDAL|BREB|PSE)_/.test(name) && !(name in SETTINGS) && !CLI_SETTINGS.has(name))
+    .map((name) => `${name} is not a setting`);
+}
+
+/** Groups of secrets that have the same value. */
+export function findEqualSecrets(raw: RawSettings): string[][] {
+  return [...Map.groupBy(SECRETS, (name) => raw[name])].flatMap(([value, names]) =>
+    value !== undefined && names.length > 1 ? [names] : [],
+  );
+}
+
+/** Whether the secret has too few different characters to be randomly generated. */
+export function isLowEntropy(secret: string): boolean {
+  return new Set(secret).size < 8;
+}
+
+export function findProductionProblems(raw: RawSettings): string[] {
+  const problems: string[] = [];
+  for (const name of SECRETS) {
+    const value = raw[name];
+    if (value?.startsWith(DEVELOPMENT_SECRET))
+      problems.push(`${name} is a development secret: not allowed in production`);
+    else if (value !== undefined && isLowEntropy(value))
+      problems.push(`${name} is too simple to be a secret`);
+  }
+  if (raw['BREB_PAYER_DOCUMENT'] === undefined)
+    problems.push('BREB_PAYER_DOCUMENT is not set: production requires the NIT of the operator');
+  if (raw['CAUDAL_FAILPOINT'] !== undefined)
+    problems.push('CAUDAL_FAILPOINT is for tests: not allowed in production');
+  if (raw['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')
+    problems.push('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: not allowed in production');
+  for (const name of [
+    'CAUDAL_BASE_URL',
+    'CAUDAL_CHECKOUT_URL',
+    'CAUDAL_OPERATOR_TERMS_URL',
+    'CAUDAL_OPERATOR_PRIVACY_URL',
+    'BREB_URL',
+    'PSE_URL',
+  ]) {
+    if (/^\s*http:/i.test(raw[name] ?? '')) problems.push(`${name} must be https in production`);
+  }
+  for (const names of findEqualSecrets(raw))
+    problems.push(`${names.join(' and ')} are equal: each secret must have its own value`);
+  return problems;
+}

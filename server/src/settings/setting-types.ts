@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+export const secret = (description: string) =>
+  z.string().min(32, 'at least 32 characters').describe(description);
+export const integer = (min: number, max: number, description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .describe(description);
+export const port = (description: string) => integer(0, 65_535, description);
+export const url = (description: string) =>
+  z
+    .url({ protocol: /^https?$/ })
+    .transform((value) => value.replace(/\/+$/, ''))
+    .describe(description);
+export const yesOrNo = (byDefault: 'yes' | 'no', description: string) =>
+  z.enum(['yes', 'no']).default(byDefault).describe(description);
+export const network = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Z0-9]{2,6}$/)
+    .default('CRB')
+    .describe(description);
+export const postgresUrl = (description: string) =>
+  z.url({ protocol: /^postgres(ql)?$/ }).describe(description);
