@@ -3,13 +3,13 @@ import { realTime } from './kit/clock.ts';
 import { errorFields, type Log, makeLog } from './kit/log.ts';
 import { migrationAuthor } from './operator/author.ts';
 
-// Each role imports its modules when it runs: all of them together take a second of CPU time, also for a short command.
 const ROLES = ['api', 'worker', 'all', 'migrate'] as const;
 type ServerRole = (typeof ROLES)[number];
 
 /** Time to stop after draining, longer than any request or worker round takes. The process exits when it has passed. */
 const STOP_WITHIN_MS = 20_000;
 
+/** Imports the modules of a role only when it runs: all of them together take a second of CPU time, also for a short command. */
 async function main(args: readonly string[]): Promise<number> {
   const { argv, file } = extractEnvFile(args);
   if (file === '') {

@@ -39,7 +39,7 @@ export function screenViolations(world: World): Violation[] {
     const about = facts.get(screen.linkId);
     if (!about) return [];
     const statements = readStatements(screen.text);
-    return findFalse(about, screen, statements).map((detail) => ({
+    return findFalseStatements(about, screen, statements).map((detail) => ({
       invariant: 'screens_are_true',
       detail,
       row: { screen, link: about.link },
@@ -115,7 +115,7 @@ function toCauseId({ rail, executionId }: AnomalyRow): string {
   return `${rail}:${executionId}`;
 }
 
-function findFalse(facts: LinkFacts, screen: Screen, statements: ScreenStatements): string[] {
+function findFalseStatements(facts: LinkFacts, screen: Screen, statements: ScreenStatements): string[] {
   const { kind } = statements;
   if (kind === null) return ['a screen with an unknown title'];
   if (screen.status >= 400)
@@ -182,10 +182,10 @@ function mentionErrors({ unexpected }: LinkFacts, screen: Screen, statements: Sc
       )
       .map(() => `mentions a payment that is not posted: ${kind}`),
   );
-  const tells = ['completed', 'held', 'parts', 'ended', 'link_expired'].includes(statements.kind ?? '');
+  const mentions = ['completed', 'held', 'parts', 'ended', 'link_expired'].includes(statements.kind ?? '');
   const missing = unexpected.filter(
     ({ kind, amount, posting }) =>
-      tells && screen.before.includes(posting) && !statements[UNEXPECTED[kind]].includes(amount),
+      mentions && screen.before.includes(posting) && !statements[UNEXPECTED[kind]].includes(amount),
   );
   return [...wrong, ...missing.map(({ kind }) => `does not mention a payment: ${kind}`)];
 }

@@ -11,15 +11,26 @@ const POSTED = `
   from caudal.payins p join caudal.ledger_transfers t on t.organization_id = p.organization_id and t.resource_id = p.id
   where p.payment_link_id = $1 and t.cause_kind in ('payment', 'payment_excess')`;
 
-const STREAM_PIECE_TIMEOUT_MS = 20_000;
+/** A browser reads a stream at most this long and then opens the page again. */
+const STREAM_TIMEOUT_MS = 20_000;
 
-/** The screen of a page, as a browser without a cookie, or with the cookie of the payer, receives it. */
-interface Shown {
-  readonly status: number;
+/** The screen of a page as text, one line per element, and the Bre-B key that it shows. */
+interface Screen {
   readonly text: string;
   readonly key: string | null;
+}
+
+interface PageResponse {
+  readonly status: number;
+  readonly screen: Screen;
   /** The stream of later screens, if the page is live. */
   readonly liveUrl: string | null;
+}
+
+/** The state of a link before a request. */
+interface Before {
+  readonly sentMs: number;
+  readonly posted: readonly string[];
 }
 
 /**
@@ -37,34 +48,19 @@ export class PageVisitor {
   }
 
   /** Opens the page once. Without a response, nothing is recorded. */
-  async open(link: MerchantLink, cookie?: string): Promise<Shown | null> {
-    const before = await this.#posted(link);
-    const sentMs = Date.now();
-    const shown = await this.#request(link.path, cookie);
-    const answeredMs = Date.now();
-    if (!shown) return null;
-    const { status, text, key } = shown;
-    const after = await this.#posted(link);
-    this.#journal.write({
-      kind: 'screen',
-      linkId: link.id,
-      sentMs,
-      answeredMs,
-      status,
-      text,
-      key,
-      before,
-      after,
-    });
-    return shown;
+  async open(link: MerchantLink, cookie?: string): Promise<PageResponse | null> {
+    const before = await this.#readBefore(link);
+    const response = await this.#request(link.path, cookie);
+    if (response) await this.#record(link, before, response.status, response.screen);
+    return response;
   }
 
-  /** Opens the page and reopens it at random intervals, or receives the screens that the server pushes, until `done`. */
-  async stay(random: Random, link: MerchantLink, cookie: () => string | undefined, done: AbortSignal) {
+  /** Keeps the page open until `done`: opens it again at random intervals, or receives the screens that the server pushes. */
+  async keepOpen(random: Random, link: MerchantLink, cookie: () => string | undefined, done: AbortSignal) {
     while (!done.aborted) {
-      const shown = await this.open(link, cookie());
-      if (shown && shown.liveUrl !== null && random.chance(0.5))
-        await this.#receive(link, shown.liveUrl, cookie(), done);
+      const response = await this.open(link, cookie());
+      if (response && response.liveUrl !== null && random.chance(0.5))
+        await this.#receive(link, response.liveUrl, cookie(), done);
       await sleep(random.integer(100, 1500), undefined, { signal: done }).catch(() => undefined);
     }
   }
@@ -79,9 +75,8 @@ export class PageVisitor {
     cookie: string | undefined,
     done: AbortSignal,
   ): Promise<void> {
-    const before = await this.#posted(link);
-    const sentMs = Date.now();
-    const signal = AbortSignal.any([done, AbortSignal.timeout(STREAM_PIECE_TIMEOUT_MS)]);
+    const before = await this.#readBefore(link);
+    const signal = AbortSignal.any([done, AbortSignal.timeout(STREAM_TIMEOUT_MS)]);
     try {
       const response = await fetch(this.#api() + liveUrl, { headers: headers(cookie), signal });
       let text = '';
@@ -91,21 +86,7 @@ export class PageVisitor {
         text = events.pop() ?? '';
         for (const event of events) {
           const screen = pushedScreen(event);
-          if (screen === null) continue;
-          const answeredMs = Date.now();
-          const after = await this.#posted(link);
-          const { text: shown, key } = readScreen(screen);
-          this.#journal.write({
-            kind: 'screen',
-            linkId: link.id,
-            sentMs,
-            answeredMs,
-            status: 200,
-            text: shown,
-            key,
-            before,
-            after,
-          });
+          if (screen) await this.#record(link, before, 200, screen);
         }
       }
     } catch {
@@ -113,14 +94,34 @@ export class PageVisitor {
     }
   }
 
-  async #request(path: string, cookie: string | undefined): Promise<Shown | null> {
+  async #readBefore(link: MerchantLink): Promise<Before> {
+    const posted = await this.#posted(link);
+    return { sentMs: Date.now(), posted };
+  }
+
+  async #record(link: MerchantLink, before: Before, status: number, screen: Screen): Promise<void> {
+    const answeredMs = Date.now();
+    const after = await this.#posted(link);
+    this.#journal.write({
+      kind: 'screen',
+      linkId: link.id,
+      sentMs: before.sentMs,
+      answeredMs,
+      status,
+      ...screen,
+      before: before.posted,
+      after,
+    });
+  }
+
+  async #request(path: string, cookie: string | undefined): Promise<PageResponse | null> {
     try {
       const response = await fetch(this.#api() + path, {
         headers: headers(cookie),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       const html = await response.text();
-      return { status: response.status, ...readScreen(html), liveUrl: readLiveUrl(html) };
+      return { status: response.status, screen: readScreen(html), liveUrl: readLiveUrl(html) };
     } catch {
       return null;
     }
@@ -151,8 +152,8 @@ function headers(cookie: string | undefined): Record<string, string> {
   return { 'accept-language': 'es-CO', ...(cookie === undefined ? {} : { cookie }) };
 }
 
-/** The main part of a page as text, one line per element, and the key that it shows. */
-function readScreen(html: string): { readonly text: string; readonly key: string | null } {
+/** Reads the main part of a page. */
+function readScreen(html: string): Screen {
   const main = /<main[^>]*>([\s\S]*)<\/main>/.exec(html)?.[1] ?? html;
   const text = main
     .replace(/<[^>]*>/g, '\n')
@@ -173,11 +174,11 @@ function readLiveUrl(html: string): string | null {
   return url === undefined ? null : `${url}?stamp=${encodeURIComponent(stamp)}`;
 }
 
-/** The document after the stamp in an event, or null. */
-function pushedScreen(event: string): string | null {
+/** The screen after the stamp in an event, if the server pushed one. */
+function pushedScreen(event: string): Screen | null {
   const data = event
     .split('\n')
     .filter((line) => line.startsWith('data: '))
     .map((line) => line.slice('data: '.length));
-  return data.length > 1 ? data.slice(1).join('\n') : null;
+  return data.length > 1 ? readScreen(data.slice(1).join('\n')) : null;
 }

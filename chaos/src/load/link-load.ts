@@ -42,7 +42,7 @@ export class LinkLoad {
     this.#links.push(link);
     const done = new AbortController();
     const browsers = [() => this.#client.cookie(link), () => undefined].map((cookie) =>
-      this.#visitor.stay(random.branch(), link, cookie, done.signal),
+      this.#visitor.keepOpen(random.branch(), link, cookie, done.signal),
     );
     try {
       await this.#act(random, merchant, link);

@@ -110,21 +110,21 @@ const payinStep = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, a
 const action = fc.oneof({ weight: 11, arbitrary: payinStep }, { weight: 9, arbitrary: anyPayoutStep });
 
 /** Two of three steps wait until the stack is idle. */
-function alone(drawn: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> {
+function sometimesAwaitIdle(drawn: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> {
   return fc
     .tuple(drawn, fc.constantFrom(true, true, false))
     .map(([each, awaitIdle]) => [awaitIdle ? { ...each, awaitIdle } : each]);
 }
 
 const anyPart: fc.Arbitrary<Step[]> = fc.oneof(
-  { weight: 14, arbitrary: alone(action) },
+  { weight: 14, arbitrary: sometimesAwaitIdle(action) },
   { weight: 1, arbitrary: anyPayoutSequence },
 );
 
 /** Steps of payins also apply to the attempts of links. */
 const anyLinkPart: fc.Arbitrary<Step[]> = fc.oneof(
-  { weight: 8, arbitrary: alone(anyLinkStep) },
-  { weight: 5, arbitrary: alone(payinStep) },
+  { weight: 8, arbitrary: sometimesAwaitIdle(anyLinkStep) },
+  { weight: 5, arbitrary: sometimesAwaitIdle(payinStep) },
   { weight: 2, arbitrary: anyLinkSequence },
 );
 

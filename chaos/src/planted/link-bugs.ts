@@ -94,9 +94,7 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
     ],
     scenario: async (scenario) => {
       const link = await scenario.link();
-      await scenario.start(link);
-      await scenario.payAttempt(link, 0.5);
-      await scenario.free(link);
+      await scenario.payShare(link, 0.5);
       await scenario.checkRunning();
     },
     breaks: ['confirmed_amount_posted'],
@@ -112,12 +110,8 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
     ],
     scenario: async (scenario) => {
       const link = await scenario.link();
-      await scenario.start(link);
-      await scenario.payAttempt(link, 0.5);
-      await scenario.free(link);
-      await scenario.start(link);
-      await scenario.payAttempt(link);
-      await scenario.free(link);
+      await scenario.payShare(link, 0.5);
+      await scenario.payShare(link, 1);
       await scenario.checkRunning();
     },
     breaks: ['no_unexplained_records'],
@@ -133,12 +127,8 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
     ],
     scenario: async (scenario) => {
       const link = await scenario.link();
-      await scenario.start(link);
-      await scenario.payAttempt(link, 0.5);
-      await scenario.free(link);
-      await scenario.start(link);
-      await scenario.payAttempt(link, 0.5);
-      await scenario.free(link);
+      await scenario.payShare(link, 0.5);
+      await scenario.payShare(link, 0.5);
     },
     breaks: ['link_parts_credited_once'],
   },
@@ -174,9 +164,7 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
     scenario: async (scenario) => {
       const link = await scenario.link();
       for (const share of [0.25, 0.25]) {
-        await scenario.start(link);
-        await scenario.payAttempt(link, share);
-        await scenario.free(link);
+        await scenario.payShare(link, share);
         await scenario.openPage(link);
       }
       await scenario.checkRunning();

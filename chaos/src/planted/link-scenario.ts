@@ -82,6 +82,13 @@ export class LinkScenario {
     await this.#until(async () => (await this.#rails.pay({ key, amount })).includes(true));
   }
 
+  /** Starts an attempt, pays this share of the amount and waits until the attempt has ended. */
+  async payShare(link: MerchantLink, share: number): Promise<void> {
+    await this.start(link);
+    await this.payAttempt(link, share);
+    await this.free(link);
+  }
+
   /** Pays the latest attempt although its key is closed, and waits until the payment is posted. */
   async payLate(link: MerchantLink): Promise<void> {
     const { key } = (await this.#client.attempt(link)) ?? {};
