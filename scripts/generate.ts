@@ -9,6 +9,7 @@ import type { ApiDocument } from '../sdk/generate/document.ts';
 import { sdkFiles } from '../sdk/generate/files.ts';
 import { openApiDocument } from '../server/src/http/openapi.ts';
 import { ERRORS, type ErrorEntry } from '../server/src/kit/error-catalogue.ts';
+import { rolesWith } from '../server/src/settings/role-settings.ts';
 import { SETTINGS } from '../server/src/settings/settings.ts';
 
 const ROOT = new URL('../', import.meta.url);
@@ -62,9 +63,10 @@ function configurationPage(): string {
         ? 'optional'
         : `\`${String(missing.data)}\``
       : '**required**';
-    return `| \`${name}\` | ${defaultValue} | ${describeSetting(setting)} |`;
+    const roles = rolesWith(name)?.join(', ') ?? 'every';
+    return `| \`${name}\` | ${defaultValue} | ${roles} | ${describeSetting(setting)} |`;
   });
-  return `# Configuration\n\nThe server reads environment variables once, at startup, and reports all configuration problems at once. An unknown \`CAUDAL_…\`, \`BREB_…\` or \`PSE_…\` variable is also a problem.\n\n| Variable | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
+  return `# Configuration\n\nThe server reads environment variables once, at startup, and reports all configuration problems at once. An unknown \`CAUDAL_…\`, \`BREB_…\` or \`PSE_…\` variable is also a problem.\n\nThe column "Roles" names the roles that need the setting: the others start without it (\`operator\`: operator commands; some commands need more, see [Secrets by role](../operating/run-it.md#secrets-by-role)).\n\n| Variable | Default | Roles | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 /** The description is on the schema itself or on the schema it wraps. */

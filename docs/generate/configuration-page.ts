@@ -1,3 +1,4 @@
+import { rolesWith } from '../../server/src/settings/role-settings.ts';
 import { SETTINGS } from '../../server/src/settings/settings.ts';
 import { code, parts, prose } from './markdown.ts';
 import type { Page } from './page.ts';
@@ -14,7 +15,9 @@ export function configurationPage(): Page {
         : missing.data === ''
           ? 'default: empty'
           : `default: ${code(String(missing.data))}`;
-    return `- **${code(name)}** *${fallback}*<br>${prose(findDescription(setting))}`;
+    const roles = rolesWith(name);
+    const needed = roles === null ? '' : `, needed by ${roles.map(code).join(', ')}`;
+    return `- **${code(name)}** *${fallback}*${needed}<br>${prose(findDescription(setting))}`;
   });
   return {
     slug: 'operating/configuration',
@@ -22,6 +25,7 @@ export function configurationPage(): Page {
     description: 'Every setting of the server.',
     body: parts(
       'The server reads its environment once, at startup, and reports all errors together. An unknown `CAUDAL_…`, `BREB_…` or `PSE_…` variable is an error too, so that typos are detected.',
+      'A setting that names roles is needed only by them: other processes start without it. [Secrets by role](/docs/operating/run-it#secrets-by-role) explains it.',
       `<div class="fields">\n\n${items.join('\n')}\n\n</div>`,
     ),
   };

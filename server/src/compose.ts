@@ -39,6 +39,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   const merchantDeps = createMerchantDeps(config, { log, failures, pools, breb, pse });
   const { clock, railPauses } = merchantDeps;
   registerGauges(merchantDeps, pools);
+  registerCertificates(merchantDeps, config);
   const deps: SystemDeps = {
     ...merchantDeps,
     system: systemDb(pools.system),
@@ -134,6 +135,18 @@ function registerGauges({ metrics, clock, railPauses }: Deps, { pendingCommits }
     'caudal_rail_pauses',
     'Active pauses of a rail known to this process, for one organization or for all.',
     () => new Map(RAILS.map((rail) => [`{rail="${rail}"}`, railPauses.count(rail)])),
+  );
+}
+
+function registerCertificates({ metrics }: Deps, { certificates }: Config): void {
+  if (certificates.length === 0) return;
+  metrics.gauge(
+    'caudal_tls_certificate_expiry_timestamp_seconds',
+    'When the first certificate in the file of this setting expires, in seconds since 1970.',
+    () =>
+      new Map(
+        certificates.map(({ setting, expiresAt }) => [`{setting="${setting}"}`, expiresAt.getTime() / 1000]),
+      ),
   );
 }
 

@@ -5,6 +5,7 @@ import { parseTaxId } from './kit/tax-id.ts';
 import { parseKeyIds, parseRetiredKeys } from './receipts/key-settings.ts';
 import {
   describeIssue,
+  findMailProblems,
   findMissingDatabaseUrls,
   findProductionProblems,
   findRevokedReceiptKey,
@@ -12,7 +13,9 @@ import {
   findWrongLogins,
 } from './settings/problems.ts';
 import { receiptKey } from './settings/receipt-key.ts';
+import { completeForRole } from './settings/role-settings.ts';
 import { type RawSettings, type Role, type Settings, schema } from './settings/settings.ts';
+import { type AllTlsFiles, readAllTlsFiles } from './settings/tls-files.ts';
 
 export type Config = Readonly<ReturnType<typeof toConfig>>;
 
@@ -51,19 +54,29 @@ export function loadEnvFile(file: string): void {
   }
 }
 
-export function readConfig(role: Role, environment: RawSettings = process.env): Config {
+/**
+ * @param needs secrets that this process needs beyond those of its role
+ * @throws ConfigError
+ */
+export function readConfig(
+  role: Role,
+  environment: RawSettings = process.env,
+  needs: readonly string[] = [],
+): Config {
   const raw = rawSettings(environment);
-  const parsed = schema.safeParse(raw);
+  const completed = completeForRole(role, raw, needs);
+  const parsed = schema.safeParse(completed);
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, raw));
   problems.push(...findMissingDatabaseUrls(role, raw), ...findWrongLogins(raw), ...findUnknownSettings(raw));
   if (parsed.success) problems.push(...findRevokedReceiptKey(parsed.data));
-  if ((raw['CAUDAL_SMTP_URL'] === undefined) !== (raw['CAUDAL_MAIL_FROM'] === undefined))
-    problems.push('CAUDAL_SMTP_URL and CAUDAL_MAIL_FROM must be set together');
-  if (raw['CAUDAL_ENV'] === 'production') problems.push(...findProductionProblems(raw));
+  const tls = readAllTlsFiles(role, raw);
+  problems.push(...findMailProblems(role, raw), ...tls.problems);
+  if (raw['CAUDAL_ENV'] === 'production') problems.push(...findProductionProblems(completed));
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
-  return toConfig(parsed.data);
+  return toConfig(parsed.data, tls);
 }
-function toConfig(settings: Settings) {
+
+function toConfig(settings: Settings, tls: AllTlsFiles) {
   const derivedKeys = (...secrets: (string | undefined)[]) =>
     secrets.filter((value) => value !== undefined).map(keyFromSecret);
   // The rail uses the bytes of the secret directly as the HMAC key.
@@ -128,19 +141,23 @@ function toConfig(settings: Settings) {
       retired: parseRetiredKeys(settings.CAUDAL_RECEIPT_KEYS_RETIRED) ?? [],
       revokedIds: parseKeyIds(settings.CAUDAL_RECEIPT_KEYS_REVOKED) ?? [],
     },
-    /** Null: the deployment sends no e-mail. */
+    /** Whether pages offer e-mail: an API process knows the sender, not the SMTP server. */
+    offersEmail: settings.CAUDAL_MAIL_FROM !== undefined,
+    /** Null: this process sends no e-mail. */
     mail:
       settings.CAUDAL_SMTP_URL !== undefined && settings.CAUDAL_MAIL_FROM !== undefined
         ? {
             url: settings.CAUDAL_SMTP_URL,
             from: settings.CAUDAL_MAIL_FROM,
             requireTls: settings.CAUDAL_ENV === 'production',
+            tls: tls.smtp,
           }
         : null,
     breb: {
       url: settings.BREB_URL,
       clientId: settings.BREB_CLIENT_ID,
       clientSecret: settings.BREB_CLIENT_SECRET,
+      tls: tls.breb,
       keyPrefix: settings.BREB_KEY_PREFIX,
       payerDocument: settings.BREB_PAYER_DOCUMENT,
       receiverName: settings.BREB_RECEIVER_NAME ?? settings.CAUDAL_OPERATOR_NAME,
@@ -156,6 +173,8 @@ function toConfig(settings: Settings) {
       minAmount: pesosToCents(settings.PSE_MIN_AMOUNT_PESOS),
       maxAmount: pesosToCents(settings.PSE_MAX_AMOUNT_PESOS),
       secret: settings.PSE_SECRET,
+      tls: tls.pse,
+      allowsHttpPages: settings.CAUDAL_ENV !== 'production',
       maxProcessingMs: settings.PSE_MAX_PROCESSING_MS,
     },
     /** Keys with which the rails sign their notices: the current one, and the previous one during a rotation. */
@@ -163,6 +182,7 @@ function toConfig(settings: Settings) {
       BRE_B: rawKeys(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
       PSE: rawKeys(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
     },
+    certificates: tls.certificates,
     webhooksAllowLoopback: settings.CAUDAL_WEBHOOKS_ALLOW_LOOPBACK === 'yes',
     workerPollMs: settings.CAUDAL_WORKER_POLL_MS,
     /** Whether processes send work signals with NOTIFY. */

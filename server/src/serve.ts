@@ -148,7 +148,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
       shops,
       logos: new Logos(deps.system),
       expediter: new PaymentExpediter(merchantDeps),
-      sendsEmail: config.mail !== null,
+      sendsEmail: config.offersEmail,
     },
     noticeEndpoints: noticeEndpoints(config),
     operator: config.operator,

@@ -1,11 +1,13 @@
 import { Agent, request } from 'undici';
 import { monotonicMs, realTime } from './clock.ts';
+import { strictConnector, type TlsMaterial } from './strict-tls.ts';
 
 interface HttpProbe {
   readonly url: string;
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
+  readonly tls?: TlsMaterial | null;
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +29,10 @@ const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** Sends one request on a new connection, to check whether a peer is reachable now. */
 export async function probe(options: HttpProbe): Promise<HttpReply> {
-  const dispatcher = new Agent({ connect: { timeout: 5000 }, maxResponseSize: MAX_RESPONSE_BYTES });
+  const dispatcher = new Agent({
+    connect: strictConnector(options.tls ?? null, 5000),
+    maxResponseSize: MAX_RESPONSE_BYTES,
+  });
   const startedAt = monotonicMs();
   try {
     const { statusCode, headers, body } = await request(options.url, {

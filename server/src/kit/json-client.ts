@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { strictConnector, type TlsMaterial } from './strict-tls.ts';
 
 export interface JsonResponse {
   readonly status: number;
@@ -19,6 +20,8 @@ interface JsonClientOptions {
   readonly maxResponseBytes?: number;
   /** Whether responses other than 200 may have a JSON body. */
   readonly readsRejections?: boolean;
+  /** Null: the CA certificates of the system, and no client certificate. */
+  readonly tls: TlsMaterial | null;
 }
 
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
@@ -29,13 +32,13 @@ export class JsonClient {
   readonly #prefix: string;
   readonly #readsRejections: boolean;
 
-  constructor(baseUrl: string, connections: number, options: JsonClientOptions = {}) {
+  constructor(baseUrl: string, connections: number, options: JsonClientOptions) {
     const address = new URL(baseUrl);
     this.#readsRejections = options.readsRejections ?? false;
     this.#prefix = address.pathname.replace(/\/+$/, '');
     this.#pool = new Pool(address.origin, {
       connections,
-      connect: { timeout: 3000 },
+      connect: strictConnector(options.tls, 3000),
       keepAliveTimeout: 30_000,
       maxResponseSize: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
     });

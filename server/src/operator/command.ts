@@ -9,6 +9,7 @@ import { makeLog } from '../kit/log.ts';
 import { anomaliesList, anomaliesResolve } from './anomalies.ts';
 import { auditList } from './audit.ts';
 import { parseCommandLine } from './command-line.ts';
+import { commandSecrets } from './command-secrets.ts';
 import type { AuditedCommandName, CommandName, ServerRoleName } from './commands.ts';
 import { configCheck } from './config-check.ts';
 import { doctor } from './doctor.ts';
@@ -124,11 +125,11 @@ function hint(error: unknown, running: string): string {
 
 function run(name: CommandName, options: Options, print: (output: Output) => void): Promise<Output> {
   if (name in STANDALONE) return STANDALONE[name as keyof typeof STANDALONE](options, print);
-  return withDatabase(RUNS[name as keyof typeof RUNS], options);
+  return withDatabase(name, RUNS[name as keyof typeof RUNS], options);
 }
 
-async function withDatabase(work: Run, options: Options): Promise<Output> {
-  const config = readConfig('operator');
+async function withDatabase(name: CommandName, work: Run, options: Options): Promise<Output> {
+  const config = readConfig('operator', process.env, commandSecrets(name, options.changes));
   const log = makeLog({ level: 'error', base: { role: 'operator' } });
   const { deps, heartbeat, close } = compose(config, log);
   try {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { compose, railProbes } from '../compose.ts';
-import type { Config } from '../config.ts';
+import { type Config, rawSettings } from '../config.ts';
 import { type DatabaseFacts, measureDatabaseClock, readDatabaseFacts } from '../db/diagnostics.ts';
 import type { SystemDeps } from '../deps.ts';
 import { listRailPauses } from '../flows/operations/pause-rail.system.ts';
@@ -10,6 +10,7 @@ import { type ClockDifference, probe } from '../kit/http-probe.ts';
 import { makeLog } from '../kit/log.ts';
 import { describeNetworkFailure } from '../kit/network-failure.ts';
 import { RAILS } from '../rails/contract.ts';
+import { certificatesFinding, missingCredentials } from './doctor-certificates.ts';
 import {
   examineFacts,
   examineLogins,
@@ -96,6 +97,7 @@ async function examine(): Promise<Finding[]> {
     ...(database?.about ?? [skip('not looked at', `checks that need the database: ${NEEDS_DATABASE}`)]),
     clockFinding(clocks, database?.shiftSeconds ?? null),
     ...rails.findings,
+    ...certificatesFinding(config.certificates),
     ...(database?.work ?? []),
     process,
   ];
@@ -106,11 +108,18 @@ async function examineRails(
 ): Promise<{ findings: Finding[]; clocks: [string, ClockDifference][] }> {
   const probes = railProbes(config);
   const urls = { BRE_B: config.breb.url, PSE: config.pse.url };
+  const missing = missingCredentials(rawSettings());
   const probed = await Promise.all(
-    RAILS.map(async (rail) => ({ rail, probe: await probes[rail](AbortSignal.timeout(PROBE_TIMEOUT_MS)) })),
+    RAILS.filter((rail) => missing[rail] === null).map(async (rail) => ({
+      rail,
+      probe: await probes[rail](AbortSignal.timeout(PROBE_TIMEOUT_MS)),
+    })),
   );
   return {
-    findings: probed.map(({ rail, probe }) => railFinding(rail, urls[rail], probe)),
+    findings: [
+      ...probed.map(({ rail, probe }) => railFinding(rail, urls[rail], probe)),
+      ...RAILS.flatMap((rail) => missing[rail] ?? []),
+    ],
     clocks: probed.flatMap(({ rail, probe }) =>
       probe.ahead ? [[rail, probe.ahead] satisfies [string, ClockDifference]] : [],
     ),

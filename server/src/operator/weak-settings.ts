@@ -1,20 +1,21 @@
-type RawSettings = Readonly<Record<string, string | undefined>>;
+import { findPlaintextDatabases, findUnverifiedDatabases } from '../settings/database-transport.ts';
+import { secretsOfOtherRoles } from '../settings/role-settings.ts';
+import type { RawSettings, Role } from '../settings/settings.ts';
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const ADDRESSES = ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL'] as const;
-const DATABASES = ['DATABASE_URL', 'DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL'] as const;
 
 /**
  * Insecure or suspicious settings with which a role would still start, except for secrets (weak-secrets.ts). Settings that
  * it rejects are not repeated here.
  * @param role null to check no specific role
  */
-export function weakSettings(settings: RawSettings, role: string | null): string[] {
+export function weakSettings(settings: RawSettings, role: Role | null): string[] {
   return [
     ...conflictingAddresses(settings),
     // Insecure settings are fine in development.
     ...(settings['CAUDAL_ENV'] === 'development' ? [] : insecureSettings(settings)),
-    ...(settings['CAUDAL_ENV'] === 'production' ? unneededOwnerUrl(settings, role) : []),
+    ...(settings['CAUDAL_ENV'] === 'production' ? unneededSecrets(settings, role) : []),
   ];
 }
 
@@ -31,15 +32,9 @@ function insecureSettings(settings: RawSettings): string[] {
     if (url?.protocol === 'http:' && !LOOPBACK.test(url.hostname))
       found.push(`${name} is plain http: traffic can be read and modified in transit`);
   }
-  for (const name of DATABASES) {
-    const url = parsedUrl(settings[name]);
-    if (
-      url &&
-      !LOOPBACK.test(url.hostname) &&
-      !/^(?:require|verify-ca|verify-full)$/.test(url.searchParams.get('sslmode') ?? '')
-    )
-      found.push(`${name} is a remote address without TLS: add ?sslmode=verify-full`);
-  }
+  found.push(...findPlaintextDatabases(settings), ...findUnverifiedDatabases(settings));
+  if (settings['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    found.push('NODE_TLS_REJECT_UNAUTHORIZED is 0: PostgreSQL certificates are not verified');
   if (/(?:^|,)\s*(?:0\.0\.0\.0\/0|::\/0)\s*(?:,|$)/.test(settings['CAUDAL_TRUSTED_PROXIES'] ?? ''))
     found.push('CAUDAL_TRUSTED_PROXIES trusts every address: any client can spoof its IP address');
   return found;
@@ -61,10 +56,15 @@ function conflictingAddresses(settings: RawSettings): string[] {
   return found;
 }
 
-function unneededOwnerUrl(settings: RawSettings, role: string | null): string[] {
-  if (role === null || role === 'migrate' || settings['DATABASE_URL'] === undefined) return [];
+function unneededSecrets(settings: RawSettings, role: Role | null): string[] {
+  if (role === null) return [];
+  const unneeded = secretsOfOtherRoles(role)
+    .filter((name) => settings[name] !== undefined)
+    .map((name) => `${name} is set: "${role}" does not need it, and a compromised process would reveal it`);
+  if (role === 'migrate' || settings['DATABASE_URL'] === undefined) return unneeded;
   return [
     `DATABASE_URL is set: "${role}" needs only the three role addresses, and a compromised process would have the privileges of the schema owner`,
+    ...unneeded,
   ];
 }
 

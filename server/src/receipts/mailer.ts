@@ -1,4 +1,5 @@
 import { createTransport, type Transporter } from 'nodemailer';
+import { strictTls, type TlsMaterial } from '../kit/strict-tls.ts';
 
 export interface MailSettings {
   readonly url: string;
@@ -6,6 +7,7 @@ export interface MailSettings {
   readonly from: string;
   /** Reject servers without TLS. */
   readonly requireTls: boolean;
+  readonly tls: TlsMaterial | null;
 }
 
 export interface Mail {
@@ -35,11 +37,12 @@ export class Mailer {
   readonly #transport: Transporter;
   readonly #from: string;
 
-  constructor({ url, from, requireTls }: MailSettings) {
+  constructor({ url, from, requireTls, tls }: MailSettings) {
     this.#from = from;
     this.#transport = createTransport({
       url,
       requireTLS: requireTls,
+      tls: strictTls(tls),
       connectionTimeout: 5000,
       greetingTimeout: 5000,
       socketTimeout: 10_000,

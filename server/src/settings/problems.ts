@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { ROLE_KINDS, roleNames } from '../kit/database-roles.ts';
 import { parseKeyIds } from '../receipts/key-settings.ts';
 import { receiptKeyId } from '../receipts/receipt-keys.ts';
+import { findPlaintextDatabases } from './database-transport.ts';
 import { receiptKey } from './receipt-key.ts';
 import { type RawSettings, type Role, SECRETS, SETTINGS, type Settings } from './settings.ts';
 
@@ -73,6 +74,15 @@ export function isLowEntropy(secret: string): boolean {
   return new Set(secret).size < 8;
 }
 
+/** API processes only offer e-mail; workers send it. */
+export function findMailProblems(role: Role, raw: RawSettings): string[] {
+  const [url, from] = [raw['CAUDAL_SMTP_URL'] !== undefined, raw['CAUDAL_MAIL_FROM'] !== undefined];
+  const sends = role === 'worker' || role === 'all';
+  return (url && !from) || (from && !url && sends)
+    ? ['CAUDAL_SMTP_URL and CAUDAL_MAIL_FROM must be set together']
+    : [];
+}
+
 export function findProductionProblems(raw: RawSettings): string[] {
   const problems: string[] = [];
   for (const name of SECRETS) {
@@ -84,6 +94,9 @@ export function findProductionProblems(raw: RawSettings): string[] {
   }
   if (raw['BREB_PAYER_DOCUMENT'] === undefined)
     problems.push('BREB_PAYER_DOCUMENT is not set: production requires the NIT of the operator');
+  if (raw['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+    problems.push('NODE_TLS_REJECT_UNAUTHORIZED is 0: production must verify certificates');
+  problems.push(...findPlaintextDatabases(raw));
   if (raw['CAUDAL_FAILPOINT'] !== undefined)
     problems.push('CAUDAL_FAILPOINT is for tests: not allowed in production');
   if (raw['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')

@@ -5,6 +5,7 @@ import { KEY_SETTINGS } from './key-settings.ts';
 import { LIMIT_SETTINGS } from './limit-settings.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 import { RAIL_SETTINGS } from './rail-settings.ts';
+import { TLS_SETTINGS } from './tls-settings.ts';
 import { WORKER_SETTINGS } from './worker-settings.ts';
 
 /** All settings. The descriptions are the documentation: docs/reference/configuration.md is generated from them. */
@@ -15,6 +16,7 @@ export const SETTINGS = {
   ...KEY_SETTINGS,
   ...MAIL_SETTINGS,
   ...RAIL_SETTINGS,
+  ...TLS_SETTINGS,
   ...WORKER_SETTINGS,
 } as const;
 

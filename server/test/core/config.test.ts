@@ -352,25 +352,35 @@ describe('the settings of e-mail', () => {
   it('are optional, need each other, and require TLS in production', () => {
     expect(readConfig('api', PRODUCTION).mail).toBeNull();
     expect(readConfig('api', { ...PRODUCTION, ...mail }).mail).toMatchObject({ requireTls: true });
-    expect(configErrors({ ...PRODUCTION, CAUDAL_SMTP_URL: mail.CAUDAL_SMTP_URL })).toEqual([
-      'CAUDAL_SMTP_URL and CAUDAL_MAIL_FROM must be set together',
-    ]);
+    const together = ['CAUDAL_SMTP_URL and CAUDAL_MAIL_FROM must be set together'];
+    expect(configErrors({ ...PRODUCTION, CAUDAL_SMTP_URL: mail.CAUDAL_SMTP_URL })).toEqual(together);
+    expect(configErrors(omit({ ...PRODUCTION, ...mail }, 'CAUDAL_SMTP_URL'), 'worker')).toEqual(together);
     expect(
       configErrors({ ...PRODUCTION, ...mail, CAUDAL_SMTP_URL: 'https://mail.example.com' }),
     ).toHaveLength(1);
   });
+
+  it('need no SMTP server in an API process, which only offers e-mail', () => {
+    const api = readConfig('api', omit({ ...PRODUCTION, ...mail }, 'CAUDAL_SMTP_URL'));
+    expect(api).toMatchObject({ offersEmail: true, mail: null });
+  });
+
+  it('reject parameters of the SMTP URL, which could turn off TLS', () => {
+    const url = `${mail.CAUDAL_SMTP_URL}?tls.rejectUnauthorized=false`;
+    expect(configErrors({ ...PRODUCTION, ...mail, CAUDAL_SMTP_URL: url })).toEqual([
+      'CAUDAL_SMTP_URL: takes no parameters',
+    ]);
+  });
 });
 
 describe('the server process', () => {
-  it('prints every configuration error and exits with 1, in every role', async () => {
+  it('prints every configuration error and exits with 1, in every server role', async () => {
     const settings = {
       ...omit(DEVELOPMENT, 'CAUDAL_ENV', 'PSE_URL'),
       CAUDAL_PORT: 'eighty',
       BREB_URI: 'http://127.0.0.1:1',
     };
-    const results = await Promise.all(
-      ['api', 'worker', 'all', 'migrate'].map((role) => runToEnd([role], settings)),
-    );
+    const results = await Promise.all(['api', 'worker', 'all'].map((role) => runToEnd([role], settings)));
     for (const { code, stdout, stderr } of results) {
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', code: 'configuration_invalid' });

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { uuidToBase32 } from '../../src/kit/ids.ts';
 import { cents, MAX_AMOUNT_IN_CENTS } from '../../src/kit/money.ts';
+import type { TlsMaterial } from '../../src/kit/strict-tls.ts';
 import { BrebConnector } from '../../src/rails/breb/connector.ts';
 import type { CollectOrder, PayOrder, RailConnector } from '../../src/rails/contract.ts';
 import { PseConnector } from '../../src/rails/pse/connector.ts';
@@ -14,7 +15,7 @@ type Connected = RailConnector & { disconnect(): Promise<void> };
 export interface RailUnderTest {
   readonly rail: 'BRE_B' | 'PSE';
   /** @param url of the simulator, or of a peer that replaces it */
-  connect(url: string, secret?: string): Connected;
+  connect(url: string, secret?: string, tls?: TlsMaterial | null): Connected;
   order(changes?: Partial<CollectOrder>): CollectOrder;
   /** The simulator's operation names of the two calls, for fault injection. */
   readonly operations: { readonly open: string; readonly query: string };
@@ -32,7 +33,7 @@ const COMMON = { description: 'order-1', payer: CUSTOMER, amount: cents(4_980_00
 
 export const BREB: RailUnderTest = {
   rail: 'BRE_B',
-  connect: connectBreb,
+  connect: (url, secret, tls) => connectBreb(url, secret, true, tls),
   order: (changes = {}) => ({
     ...COMMON,
     reference: `@T${randomBytes(8).toString('hex').toUpperCase()}`,
@@ -49,11 +50,13 @@ export const BREB: RailUnderTest = {
 
 export const PSE: RailUnderTest = {
   rail: 'PSE',
-  connect: (url, secret = 'dev-pse-secret') =>
+  connect: (url, secret = 'dev-pse-secret', tls = null) =>
     new PseConnector({
       url: `${url}/pse`,
       entity: 'caudal-dev',
       secret,
+      tls,
+      allowsHttpPages: true,
       maxProcessingMs: 60_000,
       minAmount: cents(150_000),
       maxAmount: cents(MAX_AMOUNT_IN_CENTS),
@@ -87,11 +90,13 @@ export function connectBreb(
   url: string,
   clientSecret = 'dev-breb-secret',
   rejectsDuplicateOrders = true,
+  tls: TlsMaterial | null = null,
 ): BrebConnector {
   return new BrebConnector({
     url: `${url}/breb`,
     clientId: 'caudal-dev',
     clientSecret,
+    tls,
     payerDocument: PAYER_DOCUMENT,
     rejectsDuplicateOrders,
     maxProcessingMs: 20_000,

@@ -119,7 +119,7 @@ describe('a PSE response to "create transaction"', () => {
     ['FAIL_NOHOST', 'BANK_UNAVAILABLE'],
     ['FAIL_NOTALLOWEDBYTIME', 'BANK_UNAVAILABLE'],
   ])('%s is a no with %s', (returnCode, errorCode) => {
-    const answer = pse.openedAnswer(order, { returnCode });
+    const answer = pse.openedAnswer(order, { returnCode }, false);
     expect(answer).toEqual({ kind: 'no', errorCode, railCode: returnCode });
     expect(ERROR_CODES).toContain(errorCode);
   });
@@ -127,7 +127,7 @@ describe('a PSE response to "create transaction"', () => {
   it.each(['FAIL_TIMEOUT', 'FAIL_CANNOTGETCURRENTCYCLE', 'FAIL_ACCESSDENIED', 'FAIL_NEVERSEENBEFORE'])(
     '%s does not concern the payer: unknown',
     (returnCode) => {
-      expect(pse.openedAnswer(order, { returnCode })).toMatchObject({ kind: 'unknown' });
+      expect(pse.openedAnswer(order, { returnCode }, false)).toMatchObject({ kind: 'unknown' });
     },
   );
 
@@ -139,7 +139,7 @@ describe('a PSE response to "create transaction"', () => {
       transactionCycle: '1',
       bankUrl: 'https://bank.example/pay?t=1',
     };
-    expect(pse.openedAnswer(order, body)).toEqual({
+    expect(pse.openedAnswer(order, body, false)).toEqual({
       kind: 'yes',
       value: {
         reference: order.reference,
@@ -147,6 +147,23 @@ describe('a PSE response to "create transaction"', () => {
         transactionId: 'T1',
         traceId: '1234567',
       },
+    });
+  });
+
+  it('is unknown in production when the bank page is plain http', () => {
+    const body = {
+      returnCode: 'SUCCESS',
+      transactionId: 'T1',
+      trazabilityCode: '1',
+      bankUrl: 'http://bank.example/pay',
+    };
+    expect(pse.openedAnswer(order, body, false)).toEqual({
+      kind: 'unknown',
+      cause: 'the bank page is not https',
+    });
+    expect(pse.openedAnswer(order, body, true)).toMatchObject({
+      kind: 'yes',
+      value: { pageUrl: body.bankUrl },
     });
   });
 
@@ -171,11 +188,18 @@ describe('the status of a PSE transaction', () => {
     reason: null,
   };
   const statusAnswer = (changes: object) =>
-    pse.statusAnswers(['REF1'], { results: [{ ...information, ...changes }] })[0];
+    pse.statusAnswers(['REF1'], { results: [{ ...information, ...changes }] }, false)[0];
   const declined = (reason: unknown, state = 'NOT_AUTHORIZED') => {
     const answer = statusAnswer({ state, reason });
     return answer?.kind === 'yes' ? answer.value : null;
   };
+
+  it('counts without its bank page when the page is plain http', () => {
+    expect(statusAnswer({ state: 'OK', bankUrl: 'http://bank.example/pay' })).toMatchObject({
+      kind: 'yes',
+      value: { state: 'paid', payments: [{ executionId: 'T1' }], opened: { pageUrl: null } },
+    });
+  });
 
   it.each<[number, string, RailErrorCode]>([
     [1, 'payer canceled', 'PAYER_CANCELED'],

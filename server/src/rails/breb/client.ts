@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { monotonicMs } from '../../kit/clock.ts';
 import { JsonClient, type JsonResponse } from '../../kit/json-client.ts';
+import type { TlsMaterial } from '../../kit/strict-tls.ts';
 
 /** The address of the node and our credentials there. */
 export interface BrebAccess {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  readonly tls: TlsMaterial | null;
 }
 
 interface BrebClientOptions extends BrebAccess {
@@ -30,10 +32,11 @@ export class BrebClient {
 
   constructor(options: BrebClientOptions) {
     this.#options = options;
-    this.#http = new JsonClient(options.url, 8);
+    this.#http = new JsonClient(options.url, 8, { tls: options.tls });
     this.#directory = new JsonClient(options.url, 8, {
       maxResponseBytes: MAX_DIRECTORY_RESPONSE_BYTES,
       readsRejections: true,
+      tls: options.tls,
     });
   }
 

@@ -15,6 +15,7 @@ export async function probeBreb(
       method: 'POST',
       headers: { authorization: `Basic ${basic}` },
       body: { grant_type: 'client_credentials' },
+      tls: access.tls,
       signal,
     });
     const { ahead } = granted;
@@ -27,6 +28,7 @@ export async function probeBreb(
       method: 'POST',
       headers: { authorization: `Bearer ${String(token)}` },
       body: { keys: [`${access.keyPrefix}0000000000`] },
+      tls: access.tls,
       signal,
     });
     if (UNAUTHORIZED_STATUSES.has(queried.status))

@@ -1,6 +1,7 @@
 import { JsonClient } from '../../kit/json-client.ts';
 import type { Cents } from '../../kit/money.ts';
 import { isNotConnected } from '../../kit/network-failure.ts';
+import type { TlsMaterial } from '../../kit/strict-tls.ts';
 import type {
   Capabilities,
   CollectionStatus,
@@ -30,6 +31,7 @@ export interface PseAccess {
   readonly url: string;
   readonly entity: string;
   readonly secret: string;
+  readonly tls: TlsMaterial | null;
 }
 
 interface PseOptions extends PseAccess {
@@ -38,6 +40,8 @@ interface PseOptions extends PseAccess {
   /** Bounds of one payment. */
   readonly minAmount: Cents;
   readonly maxAmount: Cents;
+  /** Whether bank pages over plain http are accepted; never in production. */
+  readonly allowsHttpPages: boolean;
 }
 
 /** Collections on PSE: one bank transaction each, idempotent and queryable by our reference. */
@@ -45,11 +49,13 @@ export class PseConnector implements RailConnector {
   readonly capabilities: Capabilities;
   readonly #http: JsonClient;
   readonly #authorization: string;
+  readonly #allowsHttpPages: boolean;
 
   constructor(options: PseOptions) {
     const { maxProcessingMs, minAmount, maxAmount } = options;
     this.capabilities = { ...CAPABILITIES, maxProcessingMs, minAmount, maxAmount };
-    this.#http = new JsonClient(options.url, 32);
+    this.#http = new JsonClient(options.url, 32, { tls: options.tls });
+    this.#allowsHttpPages = options.allowsHttpPages;
     this.#authorization = `Basic ${Buffer.from(`${options.entity}:${options.secret}`).toString('base64')}`;
   }
 
@@ -57,7 +63,9 @@ export class PseConnector implements RailConnector {
     return Promise.all(
       orders.map(async (order) => {
         const body = await this.#call('POST', '/v1/transactions', toTransaction(order));
-        return body.kind === 'unknown' ? body : unknownIfUnreadable(() => openedAnswer(order, body.value));
+        return body.kind === 'unknown'
+          ? body
+          : unknownIfUnreadable(() => openedAnswer(order, body.value, this.#allowsHttpPages));
       }),
     );
   }
@@ -72,7 +80,7 @@ export class PseConnector implements RailConnector {
     }
     if (body.kind === 'unknown') return references.map(() => body);
     try {
-      return statusAnswers(references, body.value);
+      return statusAnswers(references, body.value, this.#allowsHttpPages);
     } catch {
       return references.map(() => ({ kind: 'unknown', cause: 'unreadable' }));
     }

@@ -10,6 +10,7 @@ export async function probePse(access: PseAccess, signal: AbortSignal): Promise<
     const { status, ms, ahead } = await probe({
       url: `${access.url}/v1/banks`,
       headers: { authorization },
+      tls: access.tls,
       signal,
     });
     if (status === 401 || status === 403) return { kind: 'unauthorized', status, ahead };

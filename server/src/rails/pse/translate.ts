@@ -94,10 +94,21 @@ const creationSchema = z.union([
   z.object({ returnCode: z.string().regex(/^FAIL_/) }),
 ]);
 
-export function openedAnswer(order: CollectOrder, body: unknown): RailAnswer<OpenedCollection> {
+/** Over plain http, the payer's session with the bank could be read and redirected. */
+function isSafePage(url: string, allowsHttp: boolean): boolean {
+  return allowsHttp || new URL(url).protocol === 'https:';
+}
+
+/** @param allowsHttp whether the bank page may be plain http */
+export function openedAnswer(
+  order: CollectOrder,
+  body: unknown,
+  allowsHttp: boolean,
+): RailAnswer<OpenedCollection> {
   const answer = creationSchema.parse(body);
   if ('transactionId' in answer) {
     const { transactionId, trazabilityCode, bankUrl } = answer;
+    if (!isSafePage(bankUrl, allowsHttp)) return { kind: 'unknown', cause: 'the bank page is not https' };
     return {
       kind: 'yes',
       value: { reference: order.reference, pageUrl: bankUrl, transactionId, traceId: trazabilityCode },
@@ -131,7 +142,11 @@ const STATES: Readonly<Record<TransactionInformation['state'], CollectionStatus[
   NOT_FOUND: 'not_found',
 };
 
-export function statusAnswers(references: readonly string[], body: unknown): RailAnswer<CollectionStatus>[] {
+export function statusAnswers(
+  references: readonly string[],
+  body: unknown,
+  allowsHttp: boolean,
+): RailAnswer<CollectionStatus>[] {
   // Parses each result separately, so that an invalid one does not affect the others.
   const byReference = new Map(
     responseSchema.parse(body).results.flatMap((each) => {
@@ -142,7 +157,9 @@ export function statusAnswers(references: readonly string[], body: unknown): Rai
   return references.map((reference) => {
     const result = byReference.get(reference);
     if (!result) return { kind: 'unknown', cause: 'PSE did not answer for this reference' };
-    return toCollectionStatus(result);
+    // The status is still valid: a payment at the bank must be recorded.
+    const isSafe = result.bankUrl === null || isSafePage(result.bankUrl, allowsHttp);
+    return toCollectionStatus(isSafe ? result : { ...result, bankUrl: null });
   });
 }
 
