@@ -26,7 +26,9 @@ export default defineConfig({
       sidebar: SIDEBAR.map(({ label, items }) => ({ label, items: [...items] })),
       routeMiddleware: './src/spanish-pages.ts',
       components: { Footer: './src/components/Footer.astro' },
-      markdown: { processedDirs: ['./guides/', './concepts/', './operating/', './.generated/'] },
+      markdown: {
+        processedDirs: ['./guides/', './concepts/', './operating/', './security/', './.generated/'],
+      },
       tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
       expressiveCode: {
         themes: ['github-dark', 'github-light'],

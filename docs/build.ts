@@ -65,7 +65,7 @@ function textPath(slug: string): string {
 function sourcePages(): readonly SourcePage[] {
   const written = [
     'index.md',
-    ...['guides', 'concepts', 'operating'].flatMap((folder) => markdownFiles(folder)),
+    ...['guides', 'concepts', 'operating', 'security'].flatMap((folder) => markdownFiles(folder)),
   ];
   const all = [...written, ...markdownFiles('.generated')];
   return all.map((path) => {

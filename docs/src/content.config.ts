@@ -7,7 +7,7 @@ export const collections = {
   docs: defineCollection({
     loader: glob({
       base: '.',
-      pattern: ['index.md', '{guides,concepts,operating}/**/*.md', '.generated/**/*.md'],
+      pattern: ['index.md', '{guides,concepts,operating,security}/**/*.md', '.generated/**/*.md'],
       generateId: ({ entry }) =>
         entry
           .replace(/^\.generated\//, '')

@@ -71,6 +71,12 @@ export const SIDEBAR = [
       'operating/scale',
       'operating/overload',
       'operating/growth',
+      'operating/logs',
+      'operating/supply-chain',
     ],
+  },
+  {
+    label: 'Security',
+    items: ['security/asvs', 'security/data-classification'],
   },
 ] as const;
