@@ -14,8 +14,8 @@ export function strictTls(material: TlsMaterial | null) {
   return {
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
-    ...(material?.ca == null ? {} : { ca: material.ca }),
-    ...(material?.client == null ? {} : material.client),
+    ...(material?.ca ? { ca: material.ca } : {}),
+    ...material?.client,
   } as const;
 }
 

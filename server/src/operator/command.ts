@@ -129,7 +129,7 @@ function run(name: CommandName, options: Options, print: (output: Output) => voi
 }
 
 async function withDatabase(name: CommandName, work: Run, options: Options): Promise<Output> {
-  const config = readConfig('operator', process.env, commandSecrets(name, options.changes));
+  const config = readConfig('operator', undefined, commandSecrets(name, options.changes));
   const log = makeLog({ level: 'error', base: { role: 'operator' } });
   const { deps, heartbeat, close } = compose(config, log);
   try {

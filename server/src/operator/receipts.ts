@@ -5,7 +5,7 @@ import type { Output } from './options.ts';
 /** Lists the receipt keys of the settings. Works without a database. */
 export function receiptsKeys(): Promise<Output> {
   const { published } = new ReceiptKeys(
-    readConfig('operator', process.env, ['CAUDAL_RECEIPT_KEY']).receiptKeys,
+    readConfig('operator', undefined, ['CAUDAL_RECEIPT_KEY']).receiptKeys,
   );
   const lines = published.keys.map(({ kid, status, x, validUntil }) =>
     [kid, status.padEnd(7), x, ...(validUntil === null ? [] : [`until ${validUntil}`])].join('  '),

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type LockedPackage, type Lockfile, productionPackages } from './stack/lockfile.ts';
-import { lockfileProblems } from './stack/lockfile-problems.ts';
+import { type LockedPackage, type Lockfile, productionPackages } from '../../../scripts/stack/lockfile.ts';
+import { lockfileProblems } from '../../../scripts/stack/lockfile-problems.ts';
 
-const root = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const lock = JSON.parse(readFileSync(root('package-lock.json'), 'utf8')) as Lockfile;
 
 describe('the check of the lockfile', () => {
