@@ -13,10 +13,13 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { secretsOfOtherRoles } from '../server/src/settings/role-settings.ts';
 import type { Role } from '../server/src/settings/settings.ts';
+import { startChild } from './stack/child.ts';
 import { createOwner, OWNER, startPostgres } from './stack/postgres.ts';
-import { runServerCommand, startServer, startSimulator } from './stack/processes.ts';
+import { runServerCommand, startSimulator } from './stack/processes.ts';
 import { serverSettings } from './stack/settings.ts';
 
+/** The modules of a new clone are compiled on their first start. */
+const START_WITHIN_MS = 120_000;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'caudal-production-'));
 // When this runs as root, PostgreSQL runs as another user and needs access.
@@ -58,7 +61,13 @@ async function startEveryRole(): Promise<void> {
   const needs = { CAUDAL_KEY_PEPPER, CAUDAL_TOKEN_KEY };
   await runServerCommand(org, { ...settingsOf('operator', all), ...needs }, entry);
   for (const role of ['api', 'worker'] as const) {
-    const child = await startServer(role, settingsOf(role, all), undefined, entry);
+    const child = await startChild({
+      name: role,
+      args: [entry, role],
+      env: settingsOf(role, all),
+      readiness: 'ipc',
+      withinMs: START_WITHIN_MS,
+    });
     stops.push(() => child.stop());
   }
 }

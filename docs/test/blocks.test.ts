@@ -23,6 +23,8 @@ const NOT_RUN = [
   'operating/run-it.md: example with your own settings',
   'operating/run-it.md: example with your own settings',
   'operating/run-it.md: needs your own PostgreSQL',
+  'operating/supply-chain.md: example for a production host',
+  'operating/supply-chain.md: writes a file',
 ];
 
 const LANGUAGES = ['sh', 'ts', 'json', 'sql', 'txt'];
