@@ -18,11 +18,14 @@ export async function seedOrganization(
   settings: Record<string, string>,
 ): Promise<{ name: string; apiKey: string }> {
   const config = readConfig('operator', settings);
+  const [pepper] = config.peppers;
+  if (!pepper) throw new Error('no pepper is configured');
   const credential = buildCredential(
     'key',
     config.environment,
     cellCode(config.cell) + digits(14, 32),
     digits(43, 62),
+    pepper,
   );
   const { deps, heartbeat, close } = compose(config, makeLog({ level: 'error', base: { role: 'seed' } }));
   try {

@@ -107,7 +107,8 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
       termsUrl: settings.CAUDAL_OPERATOR_TERMS_URL ?? null,
       privacyUrl: settings.CAUDAL_OPERATOR_PRIVACY_URL ?? null,
     },
-    trustedProxies: settings.CAUDAL_TRUSTED_PROXIES.split(',').flatMap((each) => each.trim() || []),
+    /** Null: not set, so nobody said whether there is a proxy. */
+    trustedProxies: parseTrustedProxies(settings.CAUDAL_TRUSTED_PROXIES),
     logLevel: settings.CAUDAL_LOG_LEVEL,
     drainMs: settings.CAUDAL_DRAIN_MS,
     database: {
@@ -189,6 +190,11 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
     workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };
+}
+
+function parseTrustedProxies(text: string): readonly string[] | null {
+  if (text.trim() === '') return null;
+  return text.trim() === 'none' ? [] : text.split(',').flatMap((each) => each.trim() || []);
 }
 
 function pesosToCents(pesos: number): Cents {

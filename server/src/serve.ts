@@ -18,6 +18,7 @@ import { issueToken } from './flows/shared/issue-token.system.ts';
 import { OPERATIONS } from './http/api/operations.ts';
 import { buildApp } from './http/app.ts';
 import { Gate } from './http/gate.ts';
+import { InvalidCredentials } from './http/invalid-credentials.ts';
 import { isMerchantOperation } from './http/operation.ts';
 import { buildOps } from './http/ops/server.ts';
 import type { NoticeEndpoint } from './http/rail-notices/rail-notices.route.ts';
@@ -132,10 +133,16 @@ function createApi(composed: Composed, components: Components, config: Config): 
   const { deps, merchantDeps, authenticator, pendingCommits, keys } = composed;
   const { payins, payouts, links, lookups, notices, streams, watch, collectionStarter } = components;
   const shops = new Shops(deps.system, keys, monotonicMs);
+  if (config.environment === 'production' && config.trustedProxies === null)
+    deps.log.warn(
+      { code: 'trusted_proxies_not_set' },
+      'CAUDAL_TRUSTED_PROXIES is not set: behind a proxy all payers share one address and its limits; set it, or none without a proxy',
+    );
   return buildApp({
     ...merchantDeps,
     authenticator,
     gate: createGate(config, merchantDeps, authenticator, pendingCommits),
+    invalidCredentials: new InvalidCredentials(deps.log),
     payins,
     payouts,
     links,
@@ -152,7 +159,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
     },
     noticeEndpoints: noticeEndpoints(config),
     operator: config.operator,
-    trustedProxies: config.trustedProxies,
+    trustedProxies: config.trustedProxies ?? [],
     banks: new BankList(merchantDeps),
     receiptFinder: new ReceiptFinder(merchantDeps, deps.system, shops),
     issueToken: (principal, scopes) => issueToken(deps, principal, scopes),

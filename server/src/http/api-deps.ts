@@ -14,6 +14,7 @@ import type { Principal } from '../organizations/organization.ts';
 import type { OperatorIdentity } from './checkout/brand-types.ts';
 import type { CheckoutParts } from './checkout/checkout-parts.ts';
 import type { Gate } from './gate.ts';
+import type { InvalidCredentials } from './invalid-credentials.ts';
 import type { NoticeEndpoint } from './rail-notices/rail-notices.route.ts';
 
 /** Dependencies of the API. None of them exposes another organization's data. */
@@ -24,6 +25,7 @@ export interface ApiDeps extends Deps {
   readonly notices: NoticeIntake;
   readonly authenticator: Authenticator;
   readonly gate: Gate;
+  readonly invalidCredentials: InvalidCredentials;
   readonly payins: PayinCreator;
   readonly payouts: ReturnType<typeof payoutCreator>;
   readonly links: ReturnType<typeof linkCreator>;

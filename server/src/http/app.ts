@@ -1,12 +1,5 @@
-import { isUtf8 } from 'node:buffer';
-import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import Fastify, {
-  type ConnectionError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Idempotency } from '../flows/shared/creation-request.ts';
 import type { AdmissionSlot } from '../kit/admission.ts';
@@ -18,14 +11,19 @@ import type { Principal } from '../organizations/organization.ts';
 import { OPERATIONS } from './api/operations.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { authenticate, requireScope } from './auth.ts';
+import { registerBodyParsers, rejectTooManyParameters } from './body-parsers.ts';
 import { registerCheckout } from './checkout/checkout.routes.ts';
 import { registerDocs } from './docs-routes.ts';
 import { toApiError } from './framework-error.ts';
 import { negotiateLanguage } from './language.ts';
 import { withoutNullFields } from './null-fields.ts';
 import { isMerchantOperation, type Operation, type Reply, type StreamReply } from './operation.ts';
-import { problemBody, sendProblem } from './problem.ts';
+import { sendProblem } from './problem.ts';
 import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
+import { rejectConnection } from './reject-connection.ts';
+import { isNormalTarget } from './request-target.ts';
+import { securityHeaders } from './security-headers.ts';
+import { UntrustedProxyDetector } from './untrusted-proxy.ts';
 import { readUrls } from './url-field.ts';
 import { fieldError, invalidRequest, readPart } from './validation.ts';
 import { registerVerify } from './verify/verify.routes.ts';
@@ -33,17 +31,29 @@ import { registerVerify } from './verify/verify.routes.ts';
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** The server disconnects a client that has not sent its whole request by then. */
 const RECEIVE_TIMEOUT_MS = 15_000;
+/** How often Node looks for such clients; its default of 30 seconds would triple the timeout. */
+const RECEIVE_CHECK_MS = 5000;
 
 /** Time for a client to read the rest of a stream after its end. */
 const DRAIN_TIMEOUT_MS = 2000;
 
 const EMPTY = z.strictObject({});
 
+/** Answers that a client without a valid credential can cause at any rate. */
+const FLOOD_CODES: ReadonlySet<string> = new Set([
+  'unauthorized',
+  'invalid_client',
+  'rate_limited',
+  'overloaded',
+]);
+
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
     slot: AdmissionSlot | null;
     problemCode: string | null;
+    /** A flood of rejected requests is logged in one line. */
+    unlogged: boolean;
   }
 }
 
@@ -53,20 +63,23 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: RECEIVE_TIMEOUT_MS,
+    http: { connectionsCheckingInterval: RECEIVE_CHECK_MS },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
     trustProxy: deps.trustedProxies.length > 0 ? [...deps.trustedProxies] : false,
     return503OnClosing: false,
     genReqId: () => `req_${randomBase32(20)}`,
     routerOptions: { maxParamLength: 200 },
-    clientErrorHandler: (error, socket) => rejectConnection(deps, error, socket),
+    clientErrorHandler: (error, socket) => rejectConnection(deps.baseUrl, error, socket),
     frameworkErrors: (error, request, reply) =>
       void fail(deps, error, request as FastifyRequest, reply as unknown as FastifyReply),
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('slot', null);
   app.decorateRequest('problemCode', null);
+  app.decorateRequest('unlogged', false);
   registerBodyParsers(app);
+  prepare(app, deps);
   observe(app, deps);
   app.setErrorHandler((error, request, reply) => fail(deps, error, request, reply));
   app.setNotFoundHandler((request, reply) => fail(deps, unknownRouteError(app, request), request, reply));
@@ -79,27 +92,17 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   return app;
 }
 
-/** Parses JSON and forms. Both must be valid UTF-8, so that no replacement character ends up in a payer's name. */
-function registerBodyParsers(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    // Some clients send a content type without a body; `readBody` checks whether the operation requires a body.
-    if (body.length === 0) return done(null, undefined);
-    try {
-      if (!isUtf8(body as Buffer)) throw new SyntaxError('not UTF-8');
-      done(null, JSON.parse(body.toString('utf8')));
-    } catch (error) {
-      done(new ApiError('malformed_json', { cause: error }));
-    }
+/** Runs before the hooks of the routes: sets the headers of every response and rejects unusual request targets. */
+function prepare(app: FastifyInstance, deps: ApiDeps): void {
+  const headers = securityHeaders(deps.baseUrl);
+  const proxies = new UntrustedProxyDetector(deps);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, ...headers });
+    proxies.inspect(request);
+    const target = request.raw.url ?? '';
+    if (!isNormalTarget(target)) throw new ApiError('malformed_request', { reason: 'unusual path spelling' });
+    rejectTooManyParameters(request, target, 'query');
   });
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer' },
-    (_request, body, done) => {
-      if (!isUtf8(body as Buffer)) return done(new ApiError('malformed_request'));
-      done(null, Object.fromEntries(new URLSearchParams(body.toString('utf8'))));
-    },
-  );
 }
 
 function observe(app: FastifyInstance, deps: ApiDeps): void {
@@ -107,13 +110,10 @@ function observe(app: FastifyInstance, deps: ApiDeps): void {
     'caudal_http_request_seconds',
     'HTTP request duration by method, route and status.',
   );
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    done();
-  });
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     seconds.observe(reply.elapsedTime / 1000, { method: request.method, route, status: reply.statusCode });
+    if (request.unlogged) return done();
     deps.log.info(
       {
         requestId: request.id,
@@ -142,7 +142,7 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
       if (!isMerchantOperation(operation)) return;
       const { principal, headers, slot, rejection } =
         deps.gate.findAdmission(request.raw) ??
-        deps.gate.admit(request.raw, reply.raw, await authenticate(deps.authenticator, request.headers));
+        deps.gate.admit(request.raw, reply.raw, await authenticateRequest(deps, request));
       request.principal = principal;
       request.slot = slot;
       reply.headers(headers);
@@ -151,6 +151,13 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
     },
     handler: async (request, reply) => send(reply, await run(deps, operation, request)),
   });
+}
+
+function authenticateRequest(
+  { authenticator, invalidCredentials }: ApiDeps,
+  { headers, ip }: FastifyRequest,
+) {
+  return authenticate(authenticator, headers, invalidCredentials.isSuspect(ip));
 }
 
 /** Releases the slot as soon as the reply is known, so that streams and slow readers hold no slot. */
@@ -189,7 +196,11 @@ async function callOperation(
   };
   return isMerchantOperation(operation)
     ? operation.handle(deps, requirePrincipal(request), call)
-    : operation.handle(deps, { body: call.body, headers: request.headers });
+    : operation.handle(deps, {
+        body: call.body,
+        headers: request.headers,
+        suspect: deps.invalidCredentials.isSuspect(request.ip),
+      });
 }
 
 function readBody(deps: ApiDeps, operation: Operation, body: unknown, language: Language): unknown {
@@ -253,7 +264,7 @@ function sendStream(reply: FastifyReply, { stream, ended, close }: StreamReply):
   ended.addEventListener('abort', () => setTimeout(() => readable.destroy(), DRAIN_TIMEOUT_MS).unref());
   return reply
     .code(200)
-    .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+    .headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
     .send(readable);
 }
 
@@ -270,9 +281,12 @@ function unknownRouteError(app: FastifyInstance, request: FastifyRequest): ApiEr
 function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const apiError = toApiError(error);
   request.problemCode = apiError.code;
-  // Framework errors occur before the onRequest hook, so the header is set here too.
-  reply.header('x-request-id', request.id);
-  if (apiError.entry.status >= 500) {
+  if (apiError.entry.status === 401) deps.invalidCredentials.count(request.ip);
+  if (request.principal === null && FLOOD_CODES.has(apiError.code))
+    request.unlogged = !deps.invalidCredentials.takeLogLine();
+  // Framework errors occur before the onRequest hook, so the headers are set here too.
+  reply.headers({ 'x-request-id': request.id, ...securityHeaders(deps.baseUrl) });
+  if (apiError.entry.status >= 500 && !request.unlogged) {
     const cause = apiError.cause ?? (error instanceof ApiError ? null : error);
     const fields = {
       requestId: request.id,
@@ -292,23 +306,4 @@ function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: Fas
     instance,
     language: negotiateLanguage(request.headers['accept-language']),
   });
-}
-
-/** Answers invalid HTTP or too large headers, for which Node creates no request and no response object. */
-function rejectConnection(deps: ApiDeps, error: ConnectionError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const requestId = `req_${randomBase32(20)}`;
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const apiError = new ApiError('malformed_request');
-  const body = JSON.stringify(
-    problemBody(apiError, { baseUrl: deps.baseUrl, requestId, instance: '/', language: 'en' }),
-  );
-  const head = [
-    `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}`,
-    'content-type: application/problem+json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    'connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

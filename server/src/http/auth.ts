@@ -22,12 +22,14 @@ export function readCredential(headers: IncomingHttpHeaders): {
   return { text: bearer, kinds: ['token'] };
 }
 
+/** @param suspect whether the client's address sent many invalid credentials lately */
 export function authenticate(
   authenticator: Authenticator,
   headers: IncomingHttpHeaders,
+  suspect = false,
 ): Principal | Promise<Principal> {
   const { text, kinds } = readCredential(headers);
-  return authenticator.authenticate(text, kinds);
+  return authenticator.authenticate(text, kinds, suspect);
 }
 
 export function requireScope(principal: Principal, scope: Scope): void {

@@ -3,9 +3,11 @@ import { type Customer, ID_TYPES } from '../customers/customer.ts';
 import { cents, MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
 import { parseTaxId } from '../kit/tax-id.ts';
 import { readReceiverKey } from '../payouts/receiver-key.ts';
+import { isPlainText, isPlainTextWithEmoji } from './plain-text.ts';
 
 /** Our own field error codes, carried by zod's custom issues. validation.ts has a message for each. */
 export type FieldCode =
+  | 'duplicate_field'
   | 'invalid_characters'
   | 'invalid_breb_key'
   | 'invalid_document'
@@ -14,6 +16,8 @@ export type FieldCode =
   | 'reserved_header'
   | 'one_or_the_other'
   | 'required'
+  | 'too_deep'
+  | 'too_many_fields'
   | 'too_many_pairs'
   | 'unsupported_bank';
 
@@ -32,18 +36,14 @@ export function formatIssue(name: FormatName): { error: string } {
   return { error: `format.${name}` };
 }
 
-const CONTROL = /\p{Cc}/u;
-
-/** Text that PostgreSQL, banks and screens can all handle: well-formed Unicode, no control characters, not blank. */
+/** One line of text that people compare: names and references. Two that look the same are the same. */
 export function text(min: number, max: number) {
-  return z
-    .string()
-    .min(min)
-    .max(max)
-    .refine(
-      (value) => value.isWellFormed() && !CONTROL.test(value) && (value === '' || value.trim() !== ''),
-      fieldIssue('invalid_characters'),
-    );
+  return z.string().min(min).max(max).refine(isPlainText, fieldIssue('invalid_characters'));
+}
+
+/** One line of text that people only read, such as a description. It may contain emoji. */
+export function freeText(min: number, max: number) {
+  return z.string().min(min).max(max).refine(isPlainTextWithEmoji, fieldIssue('invalid_characters'));
 }
 
 export const amountInCents = z
@@ -118,7 +118,7 @@ export const metadata = z
   .preprocess(
     rejectPrototypeKey,
     z
-      .record(text(1, 40), text(0, 500))
+      .record(text(1, 40), freeText(0, 500))
       .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_PAIRS, fieldIssue('too_many_pairs')),
   )
   .describe(

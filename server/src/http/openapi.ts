@@ -11,6 +11,7 @@ import type {
 import { acceptingNull } from './null-fields.ts';
 import { webhookObjects } from './openapi-webhooks.ts';
 import { isMerchantOperation, type Operation } from './operation.ts';
+import { MAX_FIELD_ERRORS } from './validation.ts';
 
 /** Errors that any operation can return, besides its own. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
@@ -37,8 +38,9 @@ export const problemSchema = z
     requestId: z.string().describe('Identifier of the request. Include it when you contact support.'),
     errors: z
       .array(z.object({ path: z.string(), code: z.string(), message: z.string() }))
+      .max(MAX_FIELD_ERRORS)
       .optional()
-      .describe('All invalid fields.'),
+      .describe('The invalid fields; at most 20 of them.'),
   })
   .meta({ id: 'Problem' });
 

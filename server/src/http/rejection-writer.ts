@@ -7,6 +7,7 @@ import type { Log } from '../kit/log.ts';
 import type { Counter, Metrics } from '../kit/metrics.ts';
 import { negotiateLanguage } from './language.ts';
 import { problemBody } from './problem.ts';
+import { securityHeaders } from './security-headers.ts';
 
 const LOG_INTERVAL_MS = 10_000;
 /** Stands for the members that differ between two rejections with the same code. */
@@ -15,6 +16,7 @@ const PLACEHOLDER = '\u0000';
 /** Counts rejected requests and writes their responses without the framework, so that a flood of requests stays cheap. */
 export class RejectionWriter {
   readonly #baseUrl: string;
+  readonly #securityHeaders: Readonly<Record<string, string>>;
   readonly #log: Log;
   readonly #counter: Counter;
   readonly #bodies = new Map<string, readonly string[]>();
@@ -23,6 +25,7 @@ export class RejectionWriter {
 
   constructor(options: { readonly baseUrl: string; readonly metrics: Metrics; readonly log: Log }) {
     this.#baseUrl = options.baseUrl;
+    this.#securityHeaders = securityHeaders(options.baseUrl);
     this.#log = options.log;
     this.#counter = options.metrics.counter(
       'caudal_http_requests_rejected_total',
@@ -54,6 +57,7 @@ export class RejectionWriter {
     const body = `${before}${JSON.stringify(instance)}${between}${JSON.stringify(requestId)}${after}`;
     response.writeHead(error.entry.status, {
       'x-request-id': requestId,
+      ...this.#securityHeaders,
       ...headers,
       'content-type': 'application/problem+json; charset=utf-8',
       'content-language': language,

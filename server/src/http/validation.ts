@@ -61,8 +61,8 @@ const MESSAGES = {
     es: 'Debe tener de 1 a 255 caracteres: letras sin tildes, dígitos, espacios y signos ASCII.',
   },
   invalid_characters: {
-    en: 'Must be text without control characters, and not only spaces.',
-    es: 'Debe ser texto sin caracteres de control, y no solo espacios.',
+    en: 'Must be text without control, invisible or text-direction characters, and not only spaces.',
+    es: 'Debe ser texto sin caracteres de control, invisibles o de dirección del texto, y no solo espacios.',
   },
   invalid_breb_key: {
     en: 'Is not a valid Bre-B key.',
@@ -98,6 +98,18 @@ const MESSAGES = {
     en: 'Must point to the public internet: not to a loopback, private or reserved address, nor to a name that only resolves in a private network.',
     es: 'Debe llevar a internet público: no a este equipo, a una dirección privada o reservada, ni a un nombre que solo conoce una red privada.',
   },
+  duplicate_field: {
+    en: 'Must be sent only once.',
+    es: 'Se debe enviar una sola vez.',
+  },
+  too_many_fields: {
+    en: 'Has more fields or entries than any operation accepts.',
+    es: 'Tiene más campos o elementos de los que acepta cualquier operación.',
+  },
+  too_deep: {
+    en: 'Has more nested levels than any operation accepts.',
+    es: 'Tiene más niveles anidados de los que acepta cualquier operación.',
+  },
   one_or_the_other: {
     en: 'Cannot be sent together with `createdFrom` and `createdTo`.',
     es: 'No se puede enviar junto con `createdFrom` y `createdTo`.',
@@ -114,6 +126,9 @@ const MESSAGES = {
 } satisfies Readonly<Record<RequiredKey, Translations>> & Readonly<Record<string, Translations>>;
 
 type MessageKey = keyof typeof MESSAGES;
+
+/** A response is never much larger than its request: a person corrects the first errors and sends it again. */
+export const MAX_FIELD_ERRORS = 20;
 
 const TYPES: Readonly<Record<string, Translations>> = {
   string: { en: 'a string', es: 'un texto' },
@@ -147,7 +162,9 @@ export function readPart<T extends z.ZodType>(
 
 export function invalidRequest(fields: readonly FieldError[]): ApiError {
   const onlyUnknown = fields.every((field) => field.code === 'unknown_field');
-  return new ApiError(onlyUnknown ? 'unknown_field' : 'invalid_request', { fields });
+  return new ApiError(onlyUnknown ? 'unknown_field' : 'invalid_request', {
+    fields: fields.slice(0, MAX_FIELD_ERRORS),
+  });
 }
 
 /** @param key selects the message: some codes have several */

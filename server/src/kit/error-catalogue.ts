@@ -49,7 +49,10 @@ export const ERRORS = {
   malformed_json: {
     status: 400,
     title: { en: 'Malformed JSON', es: 'JSON mal formado' },
-    cause: { en: 'The body is not valid JSON.', es: 'El cuerpo no es un JSON válido.' },
+    cause: {
+      en: 'The body is not valid JSON, or an object in it has two members with the same name.',
+      es: 'El cuerpo no es un JSON válido, o un objeto en él tiene dos campos con el mismo nombre.',
+    },
     remedy: {
       en: 'Send a JSON object in UTF-8 with `Content-Type: application/json`.',
       es: 'Envíe un objeto JSON en UTF-8 con `Content-Type: application/json`.',
@@ -60,8 +63,8 @@ export const ERRORS = {
     status: 400,
     title: { en: 'Malformed request', es: 'Solicitud mal formada' },
     cause: {
-      en: 'What arrived is not a well-formed HTTP request, or its headers are too large.',
-      es: 'Lo que llegó no es una solicitud HTTP bien formada, o sus encabezados son demasiado grandes.',
+      en: 'What arrived is not a well-formed HTTP request, its headers are too large, or its path is not written in the normal way (`//`, `/../`, encoded letters).',
+      es: 'Lo que llegó no es una solicitud HTTP bien formada, sus encabezados son demasiado grandes, o su ruta no está escrita de la forma normal (`//`, `/../`, letras codificadas).',
     },
     remedy: {
       en: 'Check the client or the proxy in between: the request was not understood, nothing was done.',
@@ -300,7 +303,10 @@ export const ERRORS = {
   payload_too_large: {
     status: 413,
     title: { en: 'Body too large', es: 'Cuerpo demasiado grande' },
-    cause: { en: 'The body is larger than 64 KiB.', es: 'El cuerpo supera 64 KiB.' },
+    cause: {
+      en: 'The body is larger than the limit: 64 KiB, and 256 KiB for notifications of a rail.',
+      es: 'El cuerpo supera el límite: 64 KiB, y 256 KiB para las notificaciones de un medio de pago.',
+    },
     remedy: { en: 'Send a smaller body.', es: 'Envíe menos datos.' },
     retry: 'after_change',
   },
@@ -383,8 +389,8 @@ export const ERRORS = {
     status: 429,
     title: { en: 'Too many requests', es: 'Demasiadas solicitudes' },
     cause: {
-      en: 'Your organization sends more requests than its limit allows. This one was refused before anything was done.',
-      es: 'Su organización envía más solicitudes de las que permite su límite. Esta se rechazó antes de hacer nada.',
+      en: 'Your organization sends more requests than its limit allows, or many requests with invalid credentials came from your address. This one was refused before anything was done.',
+      es: 'Su organización envía más solicitudes de las que permite su límite, o desde su dirección llegaron muchas solicitudes con credenciales inválidas. Esta se rechazó antes de hacer nada.',
     },
     remedy: {
       en: 'Wait for the time in `Retry-After` and send the same request again. `RateLimit` says what is left before you are refused; if the limit is too low for you, ask the operator of this service.',

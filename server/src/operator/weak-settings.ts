@@ -15,7 +15,17 @@ export function weakSettings(settings: RawSettings, role: Role | null): string[]
     ...conflictingAddresses(settings),
     // Insecure settings are fine in development.
     ...(settings['CAUDAL_ENV'] === 'development' ? [] : insecureSettings(settings)),
-    ...(settings['CAUDAL_ENV'] === 'production' ? unneededSecrets(settings, role) : []),
+    ...(settings['CAUDAL_ENV'] === 'production'
+      ? [...unneededSecrets(settings, role), ...unknownProxies(settings, role)]
+      : []),
+  ];
+}
+
+/** Production demands https and the server speaks none, so there is almost always a proxy. */
+function unknownProxies(settings: RawSettings, role: string | null): string[] {
+  if (role === 'worker' || role === 'migrate' || settings['CAUDAL_TRUSTED_PROXIES'] !== undefined) return [];
+  return [
+    'CAUDAL_TRUSTED_PROXIES is not set: behind a proxy all payers share one address and its limits; set the addresses of the proxy, or none without one',
   ];
 }
 

@@ -6,7 +6,16 @@ import type { Environment } from '../kit/environment.ts';
 import { ApiError } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { findCredential, type StoredCredential, touchKeys } from './credential.store.ts';
-import { type Credential, credentialMac, macMatches, readCredential } from './credential.ts';
+import {
+  type Credential,
+  credentialMac,
+  deriveTagKey,
+  macMatches,
+  type ParsedCredential,
+  readCredential,
+} from './credential.ts';
+import { KnownKeyIds } from './known-key-ids.ts';
+import { LookupBudget } from './lookup-budget.ts';
 import type { Principal } from './organization.ts';
 import { unwrap } from './secrets.ts';
 
@@ -26,8 +35,11 @@ interface CachedCredential {
 
 /** Above this, the oldest entries are evicted; they cost one query when they are used again. */
 const MAX_CACHED = 50_000;
-/** Anyone can generate credentials with a valid checksum; their lookups must not saturate the database. */
-const MAX_LOOKUPS = 64;
+
+const TOO_MANY_FAILURES = new ApiError('rate_limited', {
+  reason: 'too many invalid credentials from this address',
+  retryAfterSeconds: 60,
+});
 
 /**
  * Resolves a credential to its organization without a query: credentials are cached after the first lookup, until the
@@ -35,6 +47,9 @@ const MAX_LOOKUPS = 64;
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
+  readonly #tagKeys: readonly SecretKey[];
+  readonly #knownKeyIds: KnownKeyIds;
+  readonly #budget = new LookupBudget();
   readonly #byId = new Map<string, CachedCredential>();
   /**
    * Verified credentials by a fingerprint of their whole text: parsing a credential and computing its MAC costs as much as
@@ -50,25 +65,32 @@ export class Authenticator {
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
+    this.#tagKeys = options.peppers.map(deriveTagKey);
+    this.#knownKeyIds = new KnownKeyIds(options.db);
   }
 
   /**
+   * @param suspect whether the client's address sent many invalid credentials lately
    * @throws ApiError `unauthorized`; `service_unavailable` when the database does not answer; `overloaded` at too many
-   *   concurrent lookups
+   *   lookups; `rate_limited` for a suspect address
    */
-  authenticate(text: string, kinds: readonly Credential['kind'][]): Principal | Promise<Principal> {
-    const credential = readCredential(text, this.#options.environment);
+  authenticate(
+    text: string,
+    kinds: readonly Credential['kind'][],
+    suspect = false,
+  ): Principal | Promise<Principal> {
+    const credential = readCredential(text, this.#options.environment, this.#tagKeys);
     if (!credential || !kinds.includes(credential.kind)) throw new ApiError('unauthorized');
     // A key may have been revoked since the last heartbeat: wait for a fresh one.
     if (!this.#options.clock.fresh)
-      return this.#options.clock.whenFresh().then(() => this.#verify(credential));
-    return this.#verify(credential);
+      return this.#options.clock.whenFresh().then(() => this.#verify(credential, suspect));
+    return this.#verify(credential, suspect);
   }
 
-  #verify(credential: Credential): Principal | Promise<Principal> {
+  #verify(credential: ParsedCredential, suspect: boolean): Principal | Promise<Principal> {
     const cached = this.#byId.get(cacheKey(credential));
     if (cached) return this.#check(credential, cached);
-    return this.#lookUp(credential).then((found) => {
+    return this.#find(credential, suspect).then((found) => {
       if (!found) throw new ApiError('unauthorized');
       return this.#check(credential, found);
     });
@@ -89,7 +111,7 @@ export class Authenticator {
       if (!this.#used.has(verified.stored.keyId)) this.#used.set(verified.stored.keyId, null);
       return verified.principal;
     }
-    const credential = readCredential(text, this.#options.environment);
+    const credential = readCredential(text, this.#options.environment, this.#tagKeys);
     if (!credential || !kinds.includes(credential.kind)) throw new ApiError('unauthorized');
     const cached = this.#byId.get(cacheKey(credential));
     if (!cached) return null;
@@ -155,13 +177,24 @@ export class Authenticator {
     this.#byFingerprint.set(fingerprint, cached);
   }
 
-  #lookUp(credential: Credential): Promise<CachedCredential | null> {
+  /** Queries the database only for credentials that may exist. Old keys have no tag: their ids are known. */
+  async #find(credential: ParsedCredential, suspect: boolean): Promise<CachedCredential | null> {
+    const { kind, id, ending } = credential;
+    if (ending !== 'tag') {
+      if (suspect) throw TOO_MANY_FAILURES;
+      const mayExist = kind === 'key' ? await this.#knownKeyIds.mayExist(id) : ending === 'crc';
+      if (!mayExist) return null;
+    }
+    return this.#lookUp(credential, suspect || ending !== 'tag');
+  }
+
+  #lookUp(credential: Credential, doubtful: boolean): Promise<CachedCredential | null> {
     const key = cacheKey(credential);
     const running = this.#lookups.get(key);
     if (running) return running;
-    if (this.#lookups.size >= MAX_LOOKUPS)
-      throw new ApiError('overloaded', { reason: 'too many concurrent credential lookups' });
-    const lookup = this.#read(credential).finally(() => this.#lookups.delete(key));
+    const lookup = this.#budget
+      .run(doubtful, () => this.#read(credential))
+      .finally(() => this.#lookups.delete(key));
     this.#lookups.set(key, lookup);
     return lookup;
   }

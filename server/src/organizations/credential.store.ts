@@ -63,6 +63,16 @@ export async function findCredential(
   };
 }
 
+const LIST_LIVE_KEY_IDS = statement(
+  'credential.list-live-key-ids',
+  'select id from caudal.api_keys where revoked_at is null limit $1',
+);
+
+export async function listLiveKeyIds(tx: Pick<Tx, 'query'>, limit: number): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(LIST_LIVE_KEY_IDS, [limit]);
+  return rows.map(({ id }) => id);
+}
+
 const INSERT_KEY = statement(
   'credential.insert-key',
   `insert into caudal.api_keys (id, organization_id, name, mac, scopes, expires_at)

@@ -56,7 +56,7 @@ export const DEPLOYMENT_SETTINGS = {
     .max(500)
     .default('')
     .describe(
-      "Comma-separated addresses or CIDR ranges of trusted reverse proxies, whose X-Forwarded-For gives the payer's address. Empty: X-Forwarded-For is ignored.",
+      "Comma-separated addresses or CIDR ranges of trusted reverse proxies, whose X-Forwarded-For gives the client's address. `none`: there is no proxy, and X-Forwarded-For is ignored. Not set: like `none`, with a warning in production, because all payers behind an unknown proxy share one address and its limits.",
     ),
   CAUDAL_DRAIN_MS: integer(
     0,

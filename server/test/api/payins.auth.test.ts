@@ -1,7 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyFromSecret } from '../../src/kit/crypto.ts';
+import type { Environment } from '../../src/kit/environment.ts';
 import { base62Digits } from '../../src/kit/ids.ts';
-import { makeCredential } from '../../src/organizations/credential.ts';
+import { type CredentialKind, makeCredential } from '../../src/organizations/credential.ts';
 import { ApiClient, type ApiResponse } from '../harness/api-client.ts';
 import {
   type ApiKeyDetails,
@@ -78,7 +80,12 @@ async function newToken(key: IssuedKey, scope?: string): Promise<string> {
   return answer.body.access_token;
 }
 
-/** A well-formed credential, including the checksum, with any ID and secret. */
+/** A credential of this deployment, including its tag, that no organization has. */
+function neverIssued(kind: CredentialKind, environment: Environment): string {
+  return makeCredential(kind, environment, 1, keyFromSecret(stack.settings['CAUDAL_KEY_PEPPER'] ?? '')).text;
+}
+
+/** A credential as versions before 0.2 made it, with any ID and secret: it ends with a checksum that anybody can compute. */
 function buildCredential(prefix: string, id: string, secret: string): string {
   const body = `${prefix}${id}_${secret}`;
   return body + base62Digits(crc32(body), 6);
@@ -122,11 +129,11 @@ describe('401 without a valid credential', () => {
     { what: 'a lower-cased key', key: () => apiKey().toLowerCase() },
     {
       what: 'a well-formed key that was never issued',
-      key: () => makeCredential('key', 'development', 1).text,
+      key: () => neverIssued('key', 'development'),
     },
     {
       what: 'a well-formed key of another environment',
-      key: () => makeCredential('key', 'production', 1).text,
+      key: () => neverIssued('key', 'production'),
     },
     {
       what: "our key's ID and secret with the production prefix",
@@ -138,7 +145,7 @@ describe('401 without a valid credential', () => {
     },
     {
       what: 'a well-formed access token that was never issued',
-      key: () => makeCredential('token', 'development', 1).text,
+      key: () => neverIssued('token', 'development'),
     },
   ];
 
@@ -165,11 +172,11 @@ describe('401 without a valid credential', () => {
     },
     {
       what: 'a token that was never issued',
-      value: () => `Bearer ${makeCredential('token', 'development', 1).text}`,
+      value: () => `Bearer ${neverIssued('token', 'development')}`,
     },
     {
       what: 'a token of another environment',
-      value: () => `Bearer ${makeCredential('token', 'production', 1).text}`,
+      value: () => `Bearer ${neverIssued('token', 'production')}`,
     },
     { what: 'another scheme', value: () => `Token ${stack.organization.apiKey}` },
   ])('is returned for $what', async ({ value }) => {
@@ -386,6 +393,37 @@ describe('POST /oauth/token', () => {
     expect(toProblem(answer)).toEqual(INVALID_CLIENT);
     expect(answer.body).toMatchObject({ error: 'invalid_client' });
     expect(answer.headers.get('www-authenticate')).not.toBeNull();
+  });
+
+  it.each<[string, string, () => Record<string, string>]>([
+    ['a repeated client_secret', 'client_secret=x&client_secret=y&grant_type=client_credentials', () => ({})],
+    [
+      'a repeated grant_type',
+      'grant_type=client_credentials&grant_type=client_credentials',
+      () => basic(stack.organization.keyId, stack.organization.apiKey),
+    ],
+    [
+      'a secret in the form beside Basic',
+      'grant_type=client_credentials&client_secret=x',
+      () => basic(stack.organization.keyId, stack.organization.apiKey),
+    ],
+    [
+      'another client id in the form beside Basic',
+      'grant_type=client_credentials&client_id=x',
+      () => basic(stack.organization.keyId, stack.organization.apiKey),
+    ],
+  ])('returns 400 invalid_request for %s', async (_what, raw, headers) => {
+    const answer = await node.request('POST', '/oauth/token', {
+      raw,
+      headers: { 'content-type': FORM, ...headers() },
+    });
+    expect(toProblem(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+
+  it('accepts the same client id in the form beside Basic', async () => {
+    const { keyId, apiKey } = stack.organization;
+    const form = { grant_type: 'client_credentials', client_id: keyId };
+    expect((await requestToken(form, basic(keyId, apiKey))).status).toBe(200);
   });
 
   it.each([

@@ -1,10 +1,18 @@
+import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { readConfig } from '../../src/config.ts';
-import { cellFromCode, MAX_CELL } from '../../src/kit/ids.ts';
-import { makeCredential, readCredential } from '../../src/organizations/credential.ts';
+import { keyFromSecret } from '../../src/kit/crypto.ts';
+import type { Environment } from '../../src/kit/environment.ts';
+import { base62Digits, cellFromCode, MAX_CELL } from '../../src/kit/ids.ts';
+import {
+  credentialMac,
+  deriveTagKey,
+  makeCredential,
+  readCredential,
+} from '../../src/organizations/credential.ts';
 import { ApiClient } from '../harness/api-client.ts';
 import { emptyDatabase } from '../harness/empty-database.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
@@ -93,11 +101,15 @@ describe('the text of a credential', () => {
   const kind = fc.constantFrom('key' as const, 'token' as const);
   const environment = fc.constantFrom('development' as const, 'staging' as const, 'production' as const);
 
+  const pepper = keyFromSecret('a pepper of this test, long enough for it');
+  const tagKeys = [deriveTagKey(pepper)];
+
   it('parses back and contains its mode and cell', () => {
     fc.assert(
       fc.property(kind, environment, cell, (kindOfCredential, environmentOfCredential, at) => {
-        const created = makeCredential(kindOfCredential, environmentOfCredential, at);
-        expect(readCredential(created.text, environmentOfCredential)).toEqual(created);
+        const created = makeCredential(kindOfCredential, environmentOfCredential, at, pepper);
+        const parsed = readCredential(created.text, environmentOfCredential, tagKeys);
+        expect(parsed).toEqual({ ...created, ending: 'tag' });
         expect(
           created.text.startsWith(environmentOfCredential === 'production' ? 'cdl_live_' : 'cdl_test_'),
         ).toBe(true);
@@ -109,33 +121,49 @@ describe('the text of a credential', () => {
   it('of staging is invalid in production, and the reverse', () => {
     fc.assert(
       fc.property(kind, cell, (kindOfCredential, at) => {
-        expect(readCredential(makeCredential(kindOfCredential, 'staging', at).text, 'production')).toBeNull();
-        expect(readCredential(makeCredential(kindOfCredential, 'production', at).text, 'staging')).toBeNull();
+        const made = (of: Environment) => makeCredential(kindOfCredential, of, at, pepper).text;
+        expect(readCredential(made('staging'), 'production', tagKeys)).toBeNull();
+        expect(readCredential(made('production'), 'staging', tagKeys)).toBeNull();
       }),
     );
   });
 
-  it('is rejected without a query when any character is changed', () => {
-    const { text } = makeCredential('key', 'development', 1);
+  it('has no valid tag when any character is changed', () => {
+    const { text } = makeCredential('key', 'development', 1, pepper);
     const accepted: string[] = [];
     for (let place = 0; place < text.length; place += 1) {
       for (const character of 'ABCXYZabcxyz0189_-. ') {
         const changed = text.slice(0, place) + character + text.slice(place + 1);
-        if (changed !== text && readCredential(changed, 'development') !== null) accepted.push(changed);
+        if (changed !== text && readCredential(changed, 'development', tagKeys)?.ending === 'tag')
+          accepted.push(changed);
       }
     }
     expect(accepted).toEqual([]);
   });
 
+  it('has a tag that another pepper cannot make; both peppers of a rotation can', () => {
+    const { text } = makeCredential('key', 'development', 1, pepper);
+    const other = deriveTagKey(keyFromSecret('another pepper of this test, long enough'));
+    expect(readCredential(text, 'development', [other])?.ending).toBe('other');
+    expect(readCredential(text, 'development', [other, ...tagKeys])?.ending).toBe('tag');
+    expect(readCredential(withChecksum(text), 'development', tagKeys)?.ending).toBe('crc');
+  });
+
   it('contains 256 random bits', () => {
     const secrets = Array.from({ length: 2000 }, () =>
-      makeCredential('key', 'development', 1).text.slice(26, 69),
+      makeCredential('key', 'development', 1, pepper).text.slice(26, 69),
     );
     expect(new Set(secrets).size).toBe(2000);
     expect(secrets.every((secret) => /^[0-9A-Za-z]{43}$/.test(secret))).toBe(true);
     expect(43 * Math.log2(62)).toBeGreaterThan(256);
   });
 });
+
+/** The same credential as versions before 0.2 wrote it. */
+function withChecksum(text: string): string {
+  const body = text.slice(0, -6);
+  return body + base62Digits(crc32(body), 6);
+}
 
 describe('org create', () => {
   it('prints the API key once and stores only its hash', async () => {
@@ -244,7 +272,7 @@ describe('a revoked API key', () => {
     const { organizationId } = await newOrganization();
     const key = await newKey(organizationId);
     await stack.command('keys', 'revoke', key.keyId);
-    const unknown = makeCredential('key', 'development', 1).text;
+    const unknown = makeCredential('key', 'development', 1, pepperOf(stack)).text;
     const bodies = await Promise.all(
       [key.apiKey, unknown].map(async (text) =>
         without((await stack.api.as(text).get(PATH)).body, 'requestId'),
@@ -304,17 +332,18 @@ describe('cached credentials', () => {
     const otherOrganization = await newOrganization();
     const client = stack.api.as(apiKey);
     expect((await client.get(PATH)).status).toBe(200);
+    // The process reads the ids of all keys when it meets the first made-up one.
+    for (const garbage of madeUp(1)) expect((await client.as(garbage).get(PATH)).status).toBe(401);
     await stack.database.query('revoke select on caudal.api_keys from caudal_system');
     try {
       const answers = await Promise.all(Array.from({ length: 50 }, () => client.get(PATH)));
       expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
       // An uncached credential needs the table, which proves that it is unreadable.
       expect((await client.as(otherOrganization.apiKey).get(PATH)).status).toBe(500);
-      // A malformed credential causes no query.
-      const garbage = `${otherOrganization.apiKey.slice(0, -1)}${otherOrganization.apiKey.endsWith('0') ? '1' : '0'}`;
-      expect((await client.as(garbage).get(PATH)).status).toBe(401);
+      // Well-formed keys that this deployment did not make cause no query.
+      for (const garbage of madeUp(5)) expect((await client.as(garbage).get(PATH)).status).toBe(401);
       // A known ID with another secret is not a cached key.
-      const forged = `${apiKey.slice(0, 25)}${makeCredential('key', 'development', 1).text.slice(25)}`;
+      const forged = `${apiKey.slice(0, 25)}${makeCredential('key', 'development', 1, pepperOf(stack)).text.slice(25)}`;
       expect((await client.as(forged).get(PATH)).status).toBe(401);
     } finally {
       await stack.database.query('grant select on caudal.api_keys to caudal_system');
@@ -322,6 +351,40 @@ describe('cached credentials', () => {
     expect((await client.as(otherOrganization.apiKey).get(PATH)).status).toBe(200);
   });
 });
+
+describe('a key made before keys had tags', () => {
+  it('works, and so does a token', async () => {
+    const { organizationId, apiKey, keyId } = await newOrganization();
+    const old = withChecksum(apiKey);
+    const mac = credentialMac({ kind: 'key', id: keyId, text: old }, pepperOf(stack));
+    await stack.database.query('update caudal.api_keys set mac = $2 where id = $1', [keyId, mac]);
+    // A process that has read the ids of all keys reads them again only after half a minute.
+    const api = await extraApi({});
+    const client = new ApiClient(api.url, { 'x-api-key': old });
+    expect((await client.get(PATH)).status).toBe(200);
+    expect((await client.as(apiKey).get(PATH)).status).toBe(401);
+    const other = await newKey(organizationId);
+    const token = await requestToken(other);
+    const oldToken = withChecksum(token);
+    const tokenId = oldToken.split('_')[3] ?? '';
+    const tokenMac = credentialMac({ kind: 'token', id: tokenId, text: oldToken }, pepperOf(stack));
+    await stack.database.query('update caudal.access_tokens set mac = $2 where id = $1', [tokenId, tokenMac]);
+    const bearer = new ApiClient(api.url, { authorization: `Bearer ${oldToken}` });
+    expect((await bearer.get(PATH)).status).toBe(200);
+  });
+});
+
+function pepperOf({ settings }: Stack) {
+  return keyFromSecret(settings['CAUDAL_KEY_PEPPER'] ?? '');
+}
+
+/** Keys as anybody can write them: right format, checksum of earlier versions. */
+function madeUp(count: number): string[] {
+  const pepper = keyFromSecret('a pepper of another deployment, long enough');
+  return Array.from({ length: count }, () =>
+    withChecksum(makeCredential('key', 'development', 1, pepper).text),
+  );
+}
 
 describe('a secret rotation', () => {
   const NEW_PEPPER = 'dev-pepper-after-the-rotation-of-this-test';

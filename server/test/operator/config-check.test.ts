@@ -37,6 +37,7 @@ const PRODUCTION = {
   PSE_URL: 'https://pse.example.com',
   BREB_PAYER_DOCUMENT: '901234567',
   CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'no',
+  CAUDAL_TRUSTED_PROXIES: '10.0.0.0/8',
   DATABASE_URL: '',
   DATABASE_READ_URL: 'postgres://caudal_read:x@db.example.com/caudal?sslmode=verify-full',
   DATABASE_BATCH_URL: 'postgres://caudal_batch:x@db.example.com/caudal?sslmode=verify-full',
@@ -105,6 +106,15 @@ describe('caudal config check', () => {
     expect((await check(owner, '--role', 'api')).warnings).toEqual([
       expect.stringContaining('DATABASE_URL is set: "api" needs only the three role addresses'),
     ]);
+  });
+
+  it('warns in production when nobody said whether there is a proxy', async () => {
+    expect((await check({ ...PRODUCTION, CAUDAL_TRUSTED_PROXIES: '' })).warnings).toEqual([
+      expect.stringContaining('CAUDAL_TRUSTED_PROXIES is not set'),
+    ]);
+    expect((await check({ ...PRODUCTION, CAUDAL_TRUSTED_PROXIES: 'none' })).warnings).toEqual([]);
+    const worker = await check({ ...PRODUCTION, CAUDAL_TRUSTED_PROXIES: '' }, '--role', 'worker');
+    expect(worker.warnings).toEqual([]);
   });
 
   it('warns about guessable secrets, with name and weakness', async () => {

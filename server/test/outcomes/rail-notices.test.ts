@@ -104,6 +104,41 @@ describe('a rejected notification request stores nothing', () => {
   });
 });
 
+describe('a notification nested five thousand levels deep', () => {
+  const DEEP = 5000;
+  const deep = `{"noticeId":"x","nested":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`;
+
+  it('is rejected with 400, and the others of its request are stored', async () => {
+    const good = [settled('@CDLBESIDEDEEPONE'), settled('@CDLBESIDEDEEPTWO')];
+    const [first, second] = good.map((notice) => JSON.stringify(notice));
+    const before = await countStored();
+    const answer = await send(`{"notices":[${first},${deep},${second}]}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ path: 'notices.1', code: 'too_deep' }],
+    });
+    const stored = await driver.query<{ reference: string }>(
+      'select reference from caudal.rail_notices where notice_id = any($1) order by reference',
+      [good.map(({ noticeId }) => noticeId)],
+    );
+    expect(stored.map(({ reference }) => reference)).toEqual(['@CDLBESIDEDEEPONE', '@CDLBESIDEDEEPTWO']);
+    expect(await countStored()).toBe(before + 2);
+  });
+
+  it('is rejected with 400 when it is alone', async () => {
+    const before = await countStored();
+    expect((await send(`{"notices":[${deep}]}`)).status).toBe(400);
+    expect(await countStored()).toBe(before);
+  });
+});
+
+it('rejects a request above 256 KiB and says that limit', async () => {
+  const answer = await send(JSON.stringify({ notices: [settled('@X', { filler: 'x'.repeat(300_000) })] }));
+  expect(answer.status).toBe(413);
+  expect(await answer.json()).toMatchObject({ detail: expect.stringContaining('256 KiB') });
+});
+
 describe('an accepted notification', () => {
   it('is stored encrypted before the 200 response', async () => {
     const notice = settled('@CDLNOBODYKNOWSTHIS');

@@ -335,3 +335,21 @@ describe('the language', () => {
     expect((await new PayerBrowser().open(link.paymentLinkUrl)).language).toBe('es-CO');
   });
 });
+
+describe('a form with an Origin and without Sec-Fetch-Site', () => {
+  const begin = async (origin: string) => {
+    const link = await driver.link();
+    await new PayerBrowser().post(`${link.paymentLinkUrl}/begin`, { method: 'BRE_B' }, { origin });
+    return (await driver.attempts(link)).length;
+  };
+
+  it('of another site starts nothing', async () => {
+    expect(await begin('https://evil.example')).toBe(0);
+    expect(await begin('not a URL')).toBe(0);
+  });
+
+  it('of our own page starts an attempt, also with the null that browsers send from pages without referrer', async () => {
+    expect(await begin(new URL(stack.apis[0]?.url ?? '').origin)).toBe(1);
+    expect(await begin('null')).toBe(1);
+  });
+});

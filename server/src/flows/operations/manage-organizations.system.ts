@@ -1,6 +1,7 @@
 import { recordAction } from '../../audit/operator-action.store.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { openAccounts } from '../../ledger/balance.store.ts';
 import { insertKey, revokeKey } from '../../organizations/credential.store.ts';
@@ -32,7 +33,7 @@ export async function createOrganization(
   operator: string,
   details: OrganizationDetails,
   apiKey: ApiKeyDetails,
-  credential = makeCredential('key', deps.environment, deps.cell),
+  credential = makeKey(deps),
 ): Promise<{ id: string; credential: Credential }> {
   const id = uuidv7(deps.clock.now(), deps.cell);
   await deps.system.transaction('manage organizations', async (tx) => {
@@ -60,7 +61,7 @@ export async function createApiKey(
   organizationId: string,
   apiKey: ApiKeyDetails,
 ): Promise<Credential | null> {
-  const credential = makeCredential('key', deps.environment, deps.cell);
+  const credential = makeKey(deps);
   return deps.system.transaction('manage organizations', async (tx) => {
     if (!(await organizationExists(tx, organizationId))) return null;
     await storeKey(deps, tx, organizationId, credential, apiKey);
@@ -138,14 +139,22 @@ export async function ensureOperatorOrganization(
   );
 }
 
+function makeKey({ environment, cell, peppers }: ManageDeps): Credential {
+  return makeCredential('key', environment, cell, currentPepper(peppers));
+}
+
+function currentPepper([pepper]: ManageDeps['peppers']): SecretKey {
+  if (!pepper) throw new Error('no pepper is configured');
+  return pepper;
+}
+
 async function storeKey(
-  { peppers: [pepper] }: ManageDeps,
+  { peppers }: ManageDeps,
   tx: Tx,
   organizationId: string,
   credential: Credential,
   apiKey: ApiKeyDetails,
 ): Promise<void> {
-  if (!pepper) throw new Error('no pepper is configured');
-  const mac = credentialMac(credential, pepper);
+  const mac = credentialMac(credential, currentPepper(peppers));
   await insertKey(tx, { id: credential.id, organizationId, mac, ...apiKey });
 }

@@ -18,9 +18,9 @@ export async function issueToken(
   principal: Principal,
   scopes: readonly string[],
 ): Promise<IssuedToken> {
-  const credential = makeCredential('token', deps.environment, deps.cell);
   const [pepper] = deps.peppers;
   if (!pepper) throw new Error('no pepper is configured');
+  const credential = makeCredential('token', deps.environment, deps.cell, pepper);
   const stored = deps.system.transaction('issue token', (tx) =>
     insertToken(tx, {
       id: credential.id,

@@ -10,9 +10,9 @@ import {
   currency,
   customer,
   fieldIssue,
+  freeText,
   metadata,
   reference,
-  text,
 } from '../fields.ts';
 import { CREATION_PROBLEMS, createdReply, merchantOperation } from '../operation.ts';
 import { CALLBACK_URL } from '../url-field.ts';
@@ -45,7 +45,7 @@ const body = z
         'URL the payer returns to after the checkout, paid or not. It does not report the result: use events.',
       )
       .meta({ format: 'uri', example: 'https://shop.example.com/thanks' }),
-    description: text(1, 200).optional().describe('Shown to the payer.'),
+    description: freeText(1, 200).optional().describe('Shown to the payer.'),
     rail: z.enum(RAILS).optional().describe('The only payment method. If omitted, the payer chooses.'),
     inlineCustomer: customer
       .optional()

@@ -50,13 +50,9 @@ export const issueAccessToken = publicOperation({
   },
   problems: ['invalid_client', 'unsupported_grant_type', 'invalid_scope', 'rate_limited'],
 
-  async handle(deps, { body: form, headers }) {
+  async handle(deps, { body: form, headers, suspect }) {
     if (form.grant_type !== 'client_credentials') throw oauthError('unsupported_grant_type');
-    const { id, secret } = basicCredentials(headers.authorization) ?? {
-      id: form.client_id,
-      secret: form.client_secret,
-    };
-    const principal = await authenticateClient(deps, id, secret);
+    const principal = await authenticateClient(deps, clientCredentials(form, headers.authorization), suspect);
     deps.gate.charge(principal);
     const requested = new Set(form.scope?.split(' ').filter((scope) => scope !== ''));
     const scopes = requested.size > 0 ? [...requested] : [...principal.scopes];
@@ -76,9 +72,27 @@ export const issueAccessToken = publicOperation({
   },
 });
 
-async function authenticateClient(deps: ApiDeps, id: string | undefined, secret: string | undefined) {
+interface ClientCredentials {
+  readonly id: string | undefined;
+  readonly secret: string | undefined;
+}
+
+/** @throws ApiError when the client authenticates in two ways, which RFC 6749 forbids (section 2.3) */
+function clientCredentials(
+  form: z.output<typeof body>,
+  authorization: string | undefined,
+): ClientCredentials {
+  const basic = basicCredentials(authorization);
+  if (basic === null) return { id: form.client_id, secret: form.client_secret };
+  // Some clients repeat their id in the form, which contradicts nothing.
+  const contradicts = form.client_id !== undefined && form.client_id !== basic.id;
+  if (form.client_secret !== undefined || contradicts) throw oauthError('invalid_request');
+  return basic;
+}
+
+async function authenticateClient(deps: ApiDeps, { id, secret }: ClientCredentials, suspect: boolean) {
   try {
-    const principal = await deps.authenticator.authenticate(secret ?? '', ['key']);
+    const principal = await deps.authenticator.authenticate(secret ?? '', ['key'], suspect);
     if (principal.keyId === id) return principal;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
@@ -87,7 +101,9 @@ async function authenticateClient(deps: ApiDeps, id: string | undefined, secret:
 }
 
 /** Adds `error` (RFC 6749) for OAuth clients, next to our own `code`. */
-function oauthError(code: 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope'): ApiError {
+function oauthError(
+  code: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope',
+): ApiError {
   return new ApiError(code, { members: { error: code } });
 }
 

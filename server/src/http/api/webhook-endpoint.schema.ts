@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_NAMES } from '../../events/event.ts';
 import { DISABLED_REASONS, type Endpoint } from '../../webhooks/endpoint.ts';
-import { fieldIssue, formatIssue, text, timestamp } from '../fields.ts';
+import { fieldIssue, formatIssue, freeText, timestamp } from '../fields.ts';
 
 const FORBIDDEN_HEADER =
   /^(?:webhook-.*|content-.*|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*)$/i;
@@ -32,7 +32,7 @@ export const eventNames = z
   .nullable()
   .optional();
 
-export const description = text(1, 200)
+export const description = freeText(1, 200)
   .nullable()
   .optional()
   .describe('For your own use, 1 to 200 characters.');

@@ -20,6 +20,35 @@ export interface Cookie {
   readonly value: string;
 }
 
+/** Browsers accept it only from https, for the whole host and not from its subdomains. */
+const HOST_PREFIX = '__Host-';
+const MAX_AGE_SECONDS = 86_400;
+
+/** The value of `Set-Cookie`. With https the name gets the prefix `__Host-`, which requires the path `/`. */
+export function cookieText(
+  { name, value }: Cookie,
+  { secure, path }: { readonly secure: boolean; readonly path: string },
+): string {
+  const maxAge = value === '' ? 0 : MAX_AGE_SECONDS;
+  const pair = `${secure ? HOST_PREFIX : ''}${name}=${value}`;
+  const scope = secure ? 'Path=/; Secure' : `Path=${path}`;
+  return `${pair}; ${scope}; Max-Age=${maxAge}; HttpOnly; SameSite=Lax`;
+}
+
+/**
+ * Cookies by their name without the prefix. Cookies without it are read too: they live for one day, and a payer who
+ * started before an upgrade must find the attempt. Their values are authenticated.
+ */
+export function parseCookies(header: string): ReadonlyMap<string, string> {
+  const pairs = header.split(/;\s*/).map((pair) => pair.split('=', 2));
+  const cookies = pairs.map(([name = '', value = '']) => [name, value] as const);
+  const prefixed = cookies.filter(([name]) => name.startsWith(HOST_PREFIX));
+  return new Map([
+    ...cookies.filter(([name]) => !name.startsWith(HOST_PREFIX)),
+    ...prefixed.map(([name, value]) => [name.slice(HOST_PREFIX.length), value] as const),
+  ]);
+}
+
 /**
  * The payins that this browser started on a link, newest first. The value is authenticated: a person who knows the id of a
  * payin, for example from a bank statement, must not see the data of its payer.

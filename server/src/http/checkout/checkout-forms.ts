@@ -7,6 +7,7 @@ import {
 } from '../../flows/payment-links/load-checkout.ts';
 import { type Method, openAttempt } from '../../flows/payment-links/open-attempt.ts';
 import type { CheckoutParts } from './checkout-parts.ts';
+import { isCrossSite } from './cross-site.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { offerRails } from './offered-rails.ts';
 import { type PageRequest, pagePath, parseMethod, toAuthorization } from './page-request.ts';
@@ -66,7 +67,7 @@ export class CheckoutForms {
     const state = await loadLinkCheckout(deps, shops, request.params.token);
     if (!state?.link) return this.#pages.notFound(request, reply);
     const path = pagePath(request);
-    if (isCrossSite(request)) return reply.redirect(path, 303);
+    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
     const values = pickFields(request.body, FORM_FIELDS);
     const seconds = this.#paymentLimit.take(state.link.id);
     if (seconds !== null) return this.#pages.retryLater(request, reply, state, { seconds, values });
@@ -98,7 +99,7 @@ export class CheckoutForms {
     const state = await loadLinkCheckout(this.#parts.deps, this.#parts.shops, request.params.token);
     if (!state?.link) return this.#pages.notFound(request, reply);
     const path = pagePath(request);
-    if (isCrossSite(request)) return reply.redirect(path, 303);
+    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
     const seconds = this.#paymentLimit.take(state.link.id);
     if (seconds !== null) return this.#pages.retryLater(request, reply, state, { seconds, values: {} });
     await this.#closeOwnKey(request, state);
@@ -114,7 +115,7 @@ export class CheckoutForms {
     if (!state?.attempt) return this.#pages.notFound(request, reply);
     const path = pagePath(request);
     const { id, source } = state.attempt.payin;
-    if (isCrossSite(request) || source.rail !== 'PSE') return reply.redirect(path, 303);
+    if (this.#isCrossSite(request) || source.rail !== 'PSE') return reply.redirect(path, 303);
     const values = pickFields(request.body, DETAIL_FIELDS);
     const seconds = this.#paymentLimit.take(id);
     if (seconds !== null) return this.#pages.retryLater(request, reply, state, { seconds, values });
@@ -135,7 +136,7 @@ export class CheckoutForms {
     const load = kind === 'link' ? loadLinkCheckout : loadPayinCheckout;
     const state = await load(deps, shops, request.params.token);
     if (!state) return this.#pages.notFound(request, reply);
-    if (isCrossSite(request)) return reply.redirect(pagePath(request), 303);
+    if (this.#isCrossSite(request)) return reply.redirect(pagePath(request), 303);
     const values = pickFields(request.body, FORM_FIELDS);
     return this.#pages.show(request, reply, state, { values, invalidFields: [] });
   }
@@ -153,13 +154,11 @@ export class CheckoutForms {
       await this.#parts.expediter.abandonAttempt(key.payin);
   }
 
+  #isCrossSite(request: PageRequest): boolean {
+    return isCrossSite(request, this.#parts.deps.checkoutUrl);
+  }
+
   #isOffered(state: CheckoutState, { rail }: Pick<Method, 'rail'>): boolean {
     return offerRails(this.#parts, state).offered.includes(rail);
   }
-}
-
-/** Whether another site submitted the form. Old browsers omit the header; the secret URL protects those. */
-export function isCrossSite(request: PageRequest): boolean {
-  const site = request.headers['sec-fetch-site'];
-  return site !== undefined && site !== 'same-origin' && site !== 'none';
 }

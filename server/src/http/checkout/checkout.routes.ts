@@ -18,17 +18,17 @@ import { BANKS } from '../../rails/pse/banks.ts';
 import { toApiError } from '../framework-error.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
-import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
+import { type CookieScope, cookieText, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import { authenticity } from './authenticity.ts';
 import { registerBrandImages } from './brand-images.ts';
-
-import { CheckoutForms, type FormPages, isCrossSite } from './checkout-forms.ts';
+import { CheckoutForms, type FormPages } from './checkout-forms.ts';
 import type { CheckoutParts } from './checkout-parts.ts';
 import { compressPage } from './compress-page.ts';
-
+import { isCrossSite } from './cross-site.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
-import { sendLiveStatus, sendStatusOnce } from './live-status.ts';
+import { LiveLimits } from './live-limits.ts';
+import { rejectLive, sendLiveStatus, sendStatusOnce } from './live-status.ts';
 import { formatMessage, MESSAGES, type Messages } from './messages.ts';
 import { offerRails } from './offered-rails.ts';
 import { pageHeaders } from './page-headers.ts';
@@ -106,6 +106,7 @@ class Checkout implements FormPages {
   readonly #parts: CheckoutParts;
   readonly #prefix: string;
   readonly #paymentCounter: CompletedPaymentCounter;
+  readonly #liveLimits = new LiveLimits();
   readonly #unknownLimit = new FixedWindowLimit(
     UNKNOWN_URLS_PER_ADDRESS.limit,
     UNKNOWN_URLS_PER_ADDRESS.windowMs,
@@ -126,7 +127,7 @@ class Checkout implements FormPages {
       messages: (request) => this.#messages(request),
       send: (...args) => this.#send(...args),
       notFound: (...args) => this.notFound(...args),
-      isCrossSite,
+      isCrossSite: (request) => isCrossSite(request, this.#parts.deps.checkoutUrl),
     };
   }
 
@@ -178,16 +179,24 @@ class Checkout implements FormPages {
   async live(request: PageRequest, reply: FastifyReply, kind: 'link' | 'payin'): Promise<FastifyReply> {
     const { deps, shops, watch } = this.#parts;
     const find = kind === 'link' ? loadLinkCheckout : loadPayinCheckout;
-    const state = await find(deps, shops, request.params.token);
+    const { token } = request.params;
+    const seconds = this.#liveLimits.takePoll({ token, address: request.ip });
+    if (seconds !== null) return rejectLive(reply, 429, seconds);
+    const state = await find(deps, shops, token);
     if (!state?.attempt) return reply.code(404).send();
     const { payin } = state.attempt;
     if (request.query['once'] !== undefined) return sendStatusOnce(reply, watch, payin);
+    const endStream = watch.full ? null : this.#liveLimits.openStream({ token, address: request.ip });
+    if (endStream === null) return rejectLive(reply, 503, 5);
+    // The payer may have left during the query: `close` is then never emitted again.
+    if (reply.raw.closed) endStream();
+    else reply.raw.once('close', endStream);
     // Browsers repeat the id of the last event when they reconnect.
     const lastStamp = request.headers['last-event-id'] ?? request.query['stamp'];
     return sendLiveStatus(reply, watch, payin, {
       shownStamp: typeof lastStamp === 'string' ? lastStamp : null,
       renderScreen: async () => {
-        const current = await find(deps, shops, request.params.token);
+        const current = await find(deps, shops, token);
         if (!current) throw new Error('the resource of an open page does not exist');
         return renderFragment(await this.#page(request, current, null));
       },
@@ -380,14 +389,9 @@ class Checkout implements FormPages {
       this.#setCookie(reply, name, value);
   }
 
-  /** An empty value deletes the cookie. */
   #setCookie(reply: FastifyReply, name: string, value: string): void {
-    const secure = this.#parts.deps.checkoutUrl.startsWith('https:') ? '; Secure' : '';
-    const maxAge = value === '' ? 0 : 86_400;
-    void reply.header(
-      'set-cookie',
-      `${name}=${value}; Path=${this.#prefix}/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`,
-    );
+    const secure = this.#parts.deps.checkoutUrl.startsWith('https:');
+    void reply.header('set-cookie', cookieText({ name, value }, { secure, path: `${this.#prefix}/` }));
   }
 
   /** Path only, so that the redirect stays on the host of the request. */

@@ -27,6 +27,12 @@ export class FixedWindowLimit {
     return null;
   }
 
+  /** Whether the limit of the current window is used up, without counting an action. */
+  isReached(key: string): boolean {
+    const window = this.#windows.get(key);
+    return window !== undefined && window.until > monotonicMs() && window.count >= this.#limit;
+  }
+
   #evict(now: number): void {
     for (const [key, { until }] of this.#windows) if (until <= now) this.#windows.delete(key);
     if (this.#windows.size >= MAX_KEYS) this.#windows.clear();

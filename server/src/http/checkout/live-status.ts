@@ -43,11 +43,6 @@ export function sendLiveStatus(
   payin: PayinId,
   page: OpenPage,
 ): FastifyReply {
-  if (watch.full)
-    return reply
-      .code(503)
-      .headers({ ...HEADERS, 'retry-after': '5' })
-      .send();
   const stream = new Readable({ read: () => undefined });
   let ended = false;
   const send = (text: string | null) => {
@@ -71,6 +66,14 @@ export function sendLiveStatus(
     clearTimeout(maxDuration);
   });
   return reply.headers(HEADERS).type('text/event-stream').header('x-accel-buffering', 'no').send(stream);
+}
+
+/** Too many connections or requests: the page tries again later. */
+export function rejectLive(reply: FastifyReply, status: 429 | 503, retryAfterSeconds: number): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ ...HEADERS, 'retry-after': String(retryAfterSeconds) })
+    .send();
 }
 
 const HEADERS = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Method } from '../../flows/payment-links/open-attempt.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
+import { parseCookies } from './attempt-cookies.ts';
 import { AUTHORIZATION_TEXT_ID } from './messages.ts';
 import { pickFields } from './payer-form.ts';
 import type { PersonType, ScreenInput } from './screen.ts';
@@ -78,8 +79,7 @@ export function readScreenInput(
 }
 
 export function readCookies(request: PageRequest): ReadonlyMap<string, string> {
-  const pairs = (request.headers.cookie ?? '').split(/;\s*/).map((pair) => pair.split('=', 2));
-  return new Map(pairs.map(([name = '', value = '']) => [name, value]));
+  return parseCookies(request.headers.cookie ?? '');
 }
 
 export function toAuthorization(request: PageRequest) {

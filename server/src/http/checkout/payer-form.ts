@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Customer } from '../../customers/customer.ts';
 import type { OwnPayer } from '../../flows/payment-links/load-own-payer.ts';
 import { customer } from '../fields.ts';
+import { withoutInvisible } from '../plain-text.ts';
 import { DETAIL_FIELDS, type InvalidField } from './render-context.ts';
 import type { PersonType } from './screen.ts';
 
@@ -31,14 +32,15 @@ export function readPayer(
 ): { readonly customer: Customer } | { readonly invalidFields: readonly InvalidField[] } {
   const isCompany = personType === 'BUSINESS';
   const idType = isCompany ? 'CO_NIT' : values['idType'];
-  const name = (values['name'] ?? '').trim().replace(/\s+/g, ' ');
-  const idNumber = normalizeDocument(values['idNumber'] ?? '', idType);
+  const typed = (field: string) => withoutInvisible((values[field] ?? '').trim());
+  const name = typed('name').replace(/\s+/g, ' ');
+  const idNumber = normalizeDocument(typed('idNumber'), idType);
   const read = customer.safeParse({
     name,
     idType,
     idNumber: isCompany ? separateCheckDigit(idNumber) : idNumber,
-    phone: normalizePhone(values['phone'] ?? ''),
-    email: (values['email'] ?? '').trim(),
+    phone: normalizePhone(typed('phone')),
+    email: typed('email'),
   });
   const authorized = values['authorize'] === 'yes';
   const invalid = new Set(read.error?.issues.map((issue) => String(issue.path[0])));

@@ -4,6 +4,9 @@ import type { SecretKey } from '../../kit/crypto.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { isSignatureValid } from '../../kit/signed-body.ts';
 import type { Rail, RailNotice } from '../../rails/contract.ts';
+import { isTooDeep } from '../json-scan.ts';
+import { negotiateLanguage } from '../language.ts';
+import { fieldError, invalidRequest } from '../validation.ts';
 
 /** A path where a rail posts its notices. */
 export interface NoticeEndpoint {
@@ -58,11 +61,24 @@ async function receive(
   if (!isSignatureValid(endpoint.secrets, signed))
     throw new ApiError('unauthorized', { reason: 'invalid notice signature' });
   const messages = parseNotices(body);
-  await store(
-    endpoint.rail,
-    messages.map((raw) => ({ raw, notice: endpoint.read(raw) })),
-  );
+  const accepted = messages.filter((raw) => !isTooDeep(raw));
+  if (accepted.length > 0)
+    await store(
+      endpoint.rail,
+      accepted.map((raw) => ({ raw, notice: endpoint.read(raw) })),
+    );
+  // The others are stored: when the rail resends the request, they are duplicates.
+  if (accepted.length < messages.length) throw tooDeepError(messages, request);
   return reply.code(200).send({ accepted: messages.length });
+}
+
+function tooDeepError(messages: readonly unknown[], request: FastifyRequest): ApiError {
+  const language = negotiateLanguage(request.headers['accept-language']);
+  return invalidRequest(
+    messages.flatMap((raw, index) =>
+      isTooDeep(raw) ? [fieldError(`notices.${index}`, 'too_deep', language, 'too_deep')] : [],
+    ),
+  );
 }
 
 /** Rejects a signed but malformed body, so that the rail's operators see it among their failed deliveries. */

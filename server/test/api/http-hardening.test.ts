@@ -1,0 +1,220 @@
+import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { crc32 } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base62Digits, randomBase32, randomBase62 } from '../../src/kit/ids.ts';
+import { ApiClient } from '../harness/api-client.ts';
+import { brebPayin } from '../harness/payin-requests.ts';
+import { toProblem } from '../harness/payin-responses.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ settings: { CAUDAL_BASE_URL: 'https://payments.example.com' } });
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const port = () => Number(new URL(stack.apis[0]?.url ?? '').port);
+
+/** Sends bytes as they are and returns the complete response. */
+function exchange(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(port(), '127.0.0.1', () => socket.write(request));
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    socket.once('close', () => resolve(text)).once('error', reject);
+  });
+}
+
+function get(target: string): Promise<string> {
+  return exchange(
+    `GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\nx-api-key: ${stack.organization.apiKey}\r\n\r\n`,
+  );
+}
+
+describe('every response', () => {
+  it.each<[string, () => Promise<string>, number]>([
+    ['a list', () => get('/payins'), 200],
+    ['the balance', () => get('/balance'), 200],
+    ['an unknown route', () => get('/nothing'), 404],
+    ['an unusual path', () => get('//payins'), 400],
+    ['a URL that cannot be decoded', () => get('/payins/%zz'), 404],
+    ['invalid HTTP', () => exchange('NOT HTTP\r\n\r\n'), 400],
+    [
+      'too large headers',
+      () => exchange(`GET / HTTP/1.1\r\nhost: x\r\nx-filler: ${'x'.repeat(40_000)}\r\n\r\n`),
+      431,
+    ],
+    ['no credential', () => exchange('GET /payins HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'), 401],
+  ])('is not cached, not sniffed, and demands https: %s', async (_what, send, status) => {
+    const answer = await send();
+    expect(answer.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
+    const [head = ''] = answer.toLowerCase().split('\r\n\r\n');
+    const lines = head.split('\r\n');
+    expect(lines).toContain('cache-control: no-store');
+    expect(lines).toContain('x-content-type-options: nosniff');
+    expect(lines).toContain('strict-transport-security: max-age=31536000');
+  });
+
+  it('of the rate limit has the same headers', async () => {
+    const { apiKey, organizationId } = await stack.newOrganization();
+    await stack.command('org', 'limits', organizationId, '--reads', '1');
+    const client = stack.api.as(apiKey);
+    const limited = await until('a rejection', async () => {
+      const answer = await client.get('/balance');
+      return answer.status === 429 ? answer : false;
+    });
+    expect(limited.headers.get('cache-control')).toBe('no-store');
+    expect(limited.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(limited.headers.get('strict-transport-security')).toBe('max-age=31536000');
+  });
+});
+
+describe('another spelling of a path', () => {
+  it.each(['/%70ayins', '//payins', '/./payins', '/x/../payins', '/payins/%2e', 'http://127.0.0.1/payins'])(
+    '%s does not reach the route',
+    async (target) => {
+      expect(await get(target)).toMatch(/^HTTP\/1\.1 40[04] /);
+    },
+  );
+
+  it('in a path parameter works where the parameter needs it', async () => {
+    for (const key of ['@TESTOK', '%40TESTOK']) {
+      expect((await stack.api.get(`/breb/keys/${key}`)).status).toBe(200);
+    }
+    expect(toProblem(await stack.api.get('/breb/keys/%2B573009999999'))).toEqual({
+      status: 404,
+      code: 'breb_key_not_found',
+    });
+  });
+});
+
+describe('a body', () => {
+  const post = (raw: string, language = 'en') =>
+    stack.api.request('POST', '/payins', { raw, headers: { 'accept-language': language } });
+
+  it('with a repeated member is rejected and names it', async () => {
+    const raw = JSON.stringify(brebPayin()).replace('{', '{"amountInCents":5,');
+    const answer = await post(raw);
+    expect(toProblem(answer)).toMatchObject({ status: 400, code: 'malformed_json' });
+    expect(answer.body['errors']).toEqual([
+      { path: 'amountInCents', code: 'duplicate_field', message: 'Must be sent only once.' },
+    ]);
+  });
+
+  it('with thousands of unknown members gets a short answer', async () => {
+    const members = Array.from({ length: 6000 }, (_, index) => [`f${index}`, 1]);
+    const answer = await post(JSON.stringify(Object.fromEntries(members)), 'es');
+    expect(toProblem(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(answer.text.length).toBeLessThan(2000);
+    expect(answer.body['errors']).toMatchObject([{ path: 'body', code: 'too_many_fields' }]);
+  });
+
+  it('with a hundred unknown members gets twenty errors', async () => {
+    const members = Array.from({ length: 100 }, (_, index) => [`f${index}`, 1]);
+    const answer = await post(JSON.stringify({ ...brebPayin(), ...Object.fromEntries(members) }));
+    expect(toProblem(answer)).toMatchObject({ status: 400, code: 'unknown_field' });
+    expect(answer.body['errors']).toHaveLength(20);
+  });
+
+  it('with thousands of levels is rejected', async () => {
+    const answer = await post(`{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`);
+    expect(toProblem(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(answer.body['errors']).toMatchObject([{ path: 'body', code: 'too_deep' }]);
+  });
+
+  it.each(['\u200B', 'order\u202E1', 'order\u00AD1'])(
+    'with the reference %j is rejected',
+    async (reference) => {
+      const answer = await stack.api.post('/payins', { ...brebPayin(), reference });
+      expect(toProblem(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
+      expect(answer.body['errors']).toMatchObject([{ path: 'reference', code: 'invalid_characters' }]);
+    },
+  );
+});
+
+it('rejects a query string with thousands of parameters in a short answer', async () => {
+  const query = Array.from({ length: 2000 }, (_, index) => `f${index}=1`).join('&');
+  const answer = await stack.api.get(`/payins?${query}`);
+  expect(toProblem(answer)).toMatchObject({ status: 400, code: 'invalid_request' });
+  expect(answer.text.length).toBeLessThan(2000);
+});
+
+describe('a connection', () => {
+  const SOCKETS = 1000;
+
+  it('that is rejected is closed, although a thousand clients keep their side open', async () => {
+    const pid = stack.apis[0]?.pid ?? 0;
+    const descriptors = () => readdirSync(`/proc/${pid}/fd`).length;
+    const before = descriptors();
+    const sockets: Socket[] = [];
+    try {
+      await Promise.all(Array.from({ length: SOCKETS }, () => openHalf(sockets)));
+      expect(descriptors()).toBeGreaterThan(before + SOCKETS / 2);
+      for (const socket of sockets) socket.write('NOT HTTP\r\n\r\n');
+      await until('the descriptors are free', async () => descriptors() < before + 20, 10_000);
+      const answer = await new ApiClient(stack.apis[0]?.url ?? '').get('/payins');
+      expect(answer.status).toBe(401);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  }, 30_000);
+
+  /** A client that neither reads the answer nor closes its side. */
+  function openHalf(sockets: Socket[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ port: port(), host: '127.0.0.1', allowHalfOpen: true });
+      sockets.push(socket);
+      socket.once('connect', () => resolve()).on('error', reject);
+    });
+  }
+});
+
+describe('a proxy that is not configured', () => {
+  it('is reported once in the log and counted', async () => {
+    const api = stack.apis[0];
+    const send = () => fetch(`${api?.url}/nothing`, { headers: { 'x-forwarded-for': '203.0.113.7' } });
+    for (let request = 0; request < 3; request += 1) await send();
+    await until('the log line', async () => api?.output().includes('forwarded_header_untrusted') ?? false);
+    expect(api?.output().split('forwarded_header_untrusted')).toHaveLength(2);
+    const metrics = await (await fetch(`${api?.opsUrl}/metrics`)).text();
+    expect(metrics).toContain('caudal_http_untrusted_forwarded_total 3');
+  });
+});
+
+describe('a flood of made-up keys', () => {
+  const SENT = 400;
+
+  it('costs no query and a few log lines, and a merchant is served meanwhile', async () => {
+    const api = stack.apis[0];
+    const linesBefore = api?.output().split('"code":"unauthorized"').length ?? 0;
+    const keys = Array.from({ length: SENT }, () =>
+      withChecksum(`cdl_test_01${randomBase32(14)}_${randomBase62(43)}`),
+    );
+    const scans = await keyScans();
+    const statuses = await Promise.all(
+      keys.map(async (key) => (await stack.api.as(key).get('/balance')).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(300);
+    expect((await keyScans()) - scans).toBeLessThan(5);
+    const { apiKey } = await stack.newOrganization();
+    expect((await stack.api.as(apiKey).get('/balance')).status).toBe(200);
+    expect((api?.output().split('"code":"unauthorized"').length ?? 0) - linesBefore).toBeLessThan(100);
+  });
+
+  /** How often PostgreSQL looked into the table of API keys. */
+  async function keyScans(): Promise<number> {
+    const [row] = await stack.database.query<{ scans: number }>(
+      "select (seq_scan + coalesce(idx_scan, 0))::int as scans from pg_stat_user_tables where relname = 'api_keys'",
+    );
+    return row?.scans ?? 0;
+  }
+
+  function withChecksum(body: string): string {
+    return body + base62Digits(crc32(body), 6);
+  }
+});
