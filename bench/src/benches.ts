@@ -10,6 +10,7 @@ import { benchQrPayins } from './payins/qr-payins.ts';
 import { benchWaitingPayins } from './payins/waiting-payins.ts';
 import { benchWholeLives } from './payins/whole-lives.ts';
 import type { Stage } from './stage/stage.ts';
+import { benchStarvation } from './starvation/starvation.ts';
 import { benchBacklog } from './webhooks/backlog.ts';
 import { benchDeliverWebhooks } from './webhooks/deliver-webhooks.ts';
 import { benchHangingEndpoints } from './webhooks/hanging-endpoints.ts';
@@ -158,6 +159,12 @@ export const BENCHES: readonly Bench[] = [
         churnMinutes: minutes,
         only: Object.entries(GROWTH).flatMap(([id, part]) => (only?.includes(id) === false ? [] : [part])),
       }),
+  },
+  {
+    ids: ['STARVATION'],
+    onlyByName: true,
+    run: (stage, { quick }) =>
+      benchStarvation(stage, quick ? { seconds: 5, rounds: 1 } : { seconds: 10, rounds: 4 }),
   },
   {
     // Measures other software too, so it is no part of a run of all metrics.

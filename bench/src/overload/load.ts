@@ -14,10 +14,10 @@ let runs = 0;
 /** Runs the generator in a separate process, so that its CPU time is measured separately. */
 export async function runOverload(
   stage: Stage,
-  plan: Omit<OverloadPlan, 'ports' | 'connections'>,
+  plan: Omit<OverloadPlan, 'ports' | 'connections'> & { readonly connections?: number },
 ): Promise<OverloadResult & { readonly serverCpuSeconds: readonly number[] }> {
   const file = join(stage.folder, `overload-${runs++}.json`);
-  writeFileSync(file, JSON.stringify({ ...plan, ports: stage.ports, connections: CONNECTIONS }));
+  writeFileSync(file, JSON.stringify({ connections: CONNECTIONS, ...plan, ports: stage.ports }));
   const spent: number[] = [];
   await startChild({
     name: 'overload generator',

@@ -1619,6 +1619,6 @@ export interface Problem {
   code: ProblemCode;
   /** Identifier of the request. Include it when you contact support. */
   requestId: string;
-  /** All invalid fields. */
+  /** The invalid fields; at most 20 of them. */
   errors?: FieldError[];
 }
