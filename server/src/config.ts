@@ -107,7 +107,7 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
       termsUrl: settings.CAUDAL_OPERATOR_TERMS_URL ?? null,
       privacyUrl: settings.CAUDAL_OPERATOR_PRIVACY_URL ?? null,
     },
-    /** Null: not set, so nobody said whether there is a proxy. */
+    /** Null: not set, so it is unknown whether there is a proxy. */
     trustedProxies: parseTrustedProxies(settings.CAUDAL_TRUSTED_PROXIES),
     logLevel: settings.CAUDAL_LOG_LEVEL,
     drainMs: settings.CAUDAL_DRAIN_MS,

@@ -28,7 +28,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /**
  * Scans a JSON text before it is parsed. It rejects repeated members, because parsers disagree on which one counts, and
- * texts with so many values or levels that validating them would delay other requests.
+ * texts with too many values or levels, because validating them would delay other requests.
  * It does not validate the syntax: for a text that is not JSON the result is arbitrary, and `JSON.parse` reports the error.
  */
 export function findJsonProblem(text: string): JsonProblem | null {

@@ -6,7 +6,7 @@ import { base62Digits, cellCode, randomBase32, randomBase62 } from '../kit/ids.t
 /**
  * `cdl_test_<id>_<secret><tag>` is an API key, `cdl_test_at_…` an access token; `live` in production.
  * The id (16 characters, the first two encode the cell) is public. The secret has 256 bits. Only this deployment can make
- * the tag (six characters, 35 bits), so a credential that somebody made up is rejected without a query.
+ * the tag (six characters, 35 bits), so a made-up credential is rejected without a query.
  */
 const CREDENTIAL = /^(cdl_(test|live)_(at_)?([0-9A-HJKMNP-TV-Z]{16})_[0-9A-Za-z]{43})([0-9A-Za-z]{6})$/;
 const TAG_LENGTH = 6;
@@ -24,7 +24,7 @@ export interface Credential {
  * How a credential ends: with a tag of this deployment, with a CRC-32 (all credentials made before version 0.2, and
  * anybody can compute it), or with neither (a typing error, or a tag made with a pepper that is no longer configured).
  */
-export type CredentialEnding = 'tag' | 'crc' | 'other';
+type CredentialEnding = 'tag' | 'crc' | 'other';
 
 export interface ParsedCredential extends Credential {
   readonly ending: CredentialEnding;

@@ -3,7 +3,7 @@ import { RateLimit } from '../kit/rate-limit.ts';
 
 /** Concurrent lookups of credentials that this deployment made. */
 const MAX_CONCURRENT = 64;
-/** Lookups of other credentials, and of addresses that sent many invalid ones, so that they delay nobody else's. */
+/** Lookups of other credentials, and of addresses that sent many invalid ones, so that they do not delay the former. */
 const MAX_CONCURRENT_DOUBTFUL = 8;
 const MAX_DOUBTFUL_PER_SECOND = 50;
 

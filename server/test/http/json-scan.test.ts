@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findJsonProblem, isTooDeep } from '../../src/http/json-scan.ts';
 
@@ -64,13 +64,11 @@ describe('findJsonProblem', () => {
   });
 
   it('ends without an exception on any text', () => {
+    const unit = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'a', 'u');
     fc.assert(
-      fc.property(
-        fc.string({ unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'a', 'u') }),
-        (text) => {
-          findJsonProblem(text);
-        },
-      ),
+      fc.property(fc.string({ unit }), (text) => {
+        expect(() => findJsonProblem(text)).not.toThrow();
+      }),
     );
   });
 
