@@ -190,7 +190,7 @@ describe('a proxy that is not configured', () => {
 describe('a flood of made-up keys', () => {
   const SENT = 400;
 
-  it('gets 401, then 429, and few log lines; a new key of a merchant works at the same address', async () => {
+  it('gets 401, then 429, and few log lines; a new token of a merchant works at the same address', async () => {
     const api = stack.apis[0];
     const linesBefore = api?.output().split('"code":"unauthorized"').length ?? 0;
     const keys = Array.from({ length: SENT }, () =>
@@ -201,12 +201,21 @@ describe('a flood of made-up keys', () => {
     );
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThan(200);
-    const { apiKey } = await stack.newOrganization();
-    expect((await stack.api.as(apiKey).get('/balance')).status).toBe(200);
+    expect((await new ApiClient(api?.url ?? '', await newToken()).get('/balance')).status).toBe(200);
     const lines = (api?.output().split('"code":"unauthorized"').length ?? 0) - linesBefore;
     expect(lines).toBeGreaterThan(0);
     expect(lines).toBeLessThan(100);
-  });
+  }, 60_000);
+
+  /** The header of a token that no process has looked up. */
+  async function newToken(): Promise<{ authorization: string }> {
+    const { keyId, apiKey } = stack.organization;
+    const { body } = await stack.api.request('POST', '/oauth/token', {
+      raw: `grant_type=client_credentials&client_id=${keyId}&client_secret=${apiKey}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    return { authorization: `Bearer ${String(body['access_token'])}` };
+  }
 
   function withChecksum(body: string): string {
     return body + base62Digits(crc32(body), 6);
