@@ -48,7 +48,7 @@ export class EventsOperations {
    * Delivers the event again, with the same id and body, to all enabled endpoints that subscribe to it, including endpoints created after the event.
    *
    * @param id Identifier of the event.
-   * @throws ApiError, with the specific codes `not_found`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
   replay(id: string, options: CallOptions = {}): Promise<Replayed> {
     return this.#calls.send('replayEvent', { path: { id } }, options);

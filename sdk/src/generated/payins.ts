@@ -59,7 +59,7 @@ export class PayinsOperations {
    *
    * @param id Identifier of the payin.
    * @param anomalyId Identifier of the anomaly, from `anomalies[].id` of the payin.
-   * @throws ApiError, with the specific codes `not_found`, `anomaly_resolved`, `anomaly_without_money`, `idempotency_mismatch`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `anomaly_resolved`, `anomaly_without_money`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
   acceptAnomaly(id: string, anomalyId: string, options: KeyedCallOptions = {}): Promise<PayinAnomaly> {
     return this.#calls.send('acceptPayinAnomaly', { path: { id, anomalyId } }, options);

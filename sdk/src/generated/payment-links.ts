@@ -53,7 +53,7 @@ export class PaymentLinksOperations {
    * Closes a link before it expires: no new payment attempt can start. If an attempt is in progress, the link waits for its outcome so that no payment is lost. Then the link becomes `EXPIRED`, usually within a second, and `paymentlink.expired` is emitted. If the link is already paid, the response is 409 `payment_link_completed`. Retrying is safe.
    *
    * @param paymentLinkId Identifier of the payment link.
-   * @throws ApiError, with the specific codes `not_found`, `payment_link_completed`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payment_link_completed`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
   expire(paymentLinkId: string, options: CallOptions = {}): Promise<PaymentLinkWithDetails> {
     return this.#calls.send('expirePaymentLink', { path: { paymentLinkId } }, options);

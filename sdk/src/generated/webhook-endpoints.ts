@@ -73,7 +73,7 @@ export class WebhookEndpointsOperations {
    * Stops all deliveries to the endpoint. Deliveries in progress may still arrive for up to ten seconds.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, with the specific codes `not_found`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
   delete(id: string, options: CallOptions = {}): Promise<DeletedWebhookEndpoint> {
     return this.#calls.send('deleteWebhookEndpoint', { path: { id } }, options);
@@ -85,7 +85,7 @@ export class WebhookEndpointsOperations {
    * Creates a new secret. For 24 hours, deliveries are signed with both secrets, so that you can switch without rejecting any.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, with the specific codes `not_found`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
   rotateSecret(id: string, options: CallOptions = {}): Promise<WebhookEndpointWithSecret> {
     return this.#calls.send('rotateWebhookSecret', { path: { id } }, options);
@@ -97,7 +97,7 @@ export class WebhookEndpointsOperations {
    * Sends `webhook.test` to this endpoint, signed like every event. Failed deliveries are retried for one hour instead of thirty days. `GET /events/{eventId}` shows the result.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, with the specific codes `not_found`, `endpoint_disabled`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `endpoint_disabled`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
   test(id: string, options: CallOptions = {}): Promise<TestEvent> {
     return this.#calls.send('testWebhookEndpoint', { path: { id } }, options);

@@ -25,8 +25,9 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
 const MERCHANT_ERRORS: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
 const BODY_ERRORS: readonly ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
+/** Some codes have further members, such as `existingId`. */
 export const problemSchema = z
-  .object({
+  .looseObject({
     type: z.url().describe('URL of the documentation of this error.'),
     title: z.string(),
     status: z.int(),
@@ -176,7 +177,8 @@ function listProblems(operation: Operation): ErrorCode[] {
   const all = [
     ...operation.problems,
     ...(isMerchantOperation(operation) ? MERCHANT_ERRORS : []),
-    ...(operation.body ? BODY_ERRORS : []),
+    // A body is parsed even where none is expected.
+    ...(operation.method === 'GET' ? [] : BODY_ERRORS),
     ...COMMON_ERRORS,
   ];
   return [...new Set(all)].sort((a, b) => ERRORS[a].status - ERRORS[b].status);
