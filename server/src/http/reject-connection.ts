@@ -13,9 +13,10 @@ export function rejectConnection(baseUrl: string, error: ConnectionError, socket
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = `req_${randomBase32(20)}`;
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const body = JSON.stringify(
-    problemBody(new ApiError('malformed_request'), { baseUrl, requestId, instance: '/', language: 'en' }),
-  );
+  const body = JSON.stringify({
+    ...problemBody(new ApiError('malformed_request'), { baseUrl, requestId, instance: '/', language: 'en' }),
+    status: tooLarge ? 431 : 400,
+  });
   const head = [
     `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}`,
     'content-type: application/problem+json; charset=utf-8',
