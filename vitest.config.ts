@@ -14,6 +14,7 @@ export default defineConfig({
       'cli/test/**/*.test.ts',
       'docs/test/**/*.test.ts',
       'chaos/test/**/*.test.ts',
+      'fuzz/test/**/*.test.ts',
       'bench/test/**/*.test.ts',
       'scripts/**/*.test.ts',
       'examples/**/*.test.ts',

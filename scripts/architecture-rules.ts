@@ -136,23 +136,23 @@ const PATTERN_RULES: readonly PatternRule[] = [
   {
     pattern: /\bprocess\.env\b/,
     allowedIn:
-      /^(server\/src\/config\.ts|cli\/src\/connection\/environment\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|server\/test\/|simulator\/test\/)/,
+      /^(server\/src\/config\.ts|cli\/src\/connection\/environment\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/|simulator\/test\/)/,
     message: 'read environment variables only in config.ts',
   },
   {
     pattern: /\bDate\.now\(|\bnew Date\(\)/,
-    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
+    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'take the time from the database or kit/clock.ts, never from the process clock',
   },
   {
     pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync|Int)\(/,
-    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
+    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'take random values from kit',
   },
   {
     pattern: /\b(?:parseFloat|toFixed)\(/,
     allowedIn:
-      /^(server\/src\/kit\/(?:money|metrics)\.ts|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
+      /^(server\/src\/kit\/(?:money|metrics)\.ts|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'money is bigint cents: do not use float arithmetic',
   },
   {
@@ -212,7 +212,7 @@ function findImportViolations(file: SourceFile): Violation[] {
 }
 
 function checkImport(path: string, specifier: string): string | null {
-  if (path.startsWith('simulator/') || path.startsWith('chaos/')) {
+  if (['simulator/', 'chaos/', 'fuzz/'].some((folder) => path.startsWith(folder))) {
     return resolvesInto(path, specifier, 'server/') || specifier.startsWith('@caudal/server')
       ? `${path.split('/')[0]} must stay independent of the server and may not import from server/`
       : null;
@@ -340,6 +340,7 @@ function sourceFiles(root: string): SourceFile[] {
     'cli/src',
     'bench/src',
     'chaos/src',
+    'fuzz/src',
   ];
   return folders.flatMap((folder) => {
     const entries = readdirSync(join(root, folder), {

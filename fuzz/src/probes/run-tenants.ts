@@ -1,0 +1,78 @@
+import { type Outcome, print, tally } from '../../../chaos/src/run/outcome.ts';
+import { randomFrom } from '../../../chaos/src/run/random.ts';
+import type { Cluster } from '../../../chaos/src/stack/cluster.ts';
+import type { Context } from '../generate/context.ts';
+import { runRequests } from '../run/run-requests.ts';
+import { type Stage, startStage } from '../run/stage.ts';
+import { addAnomalies, disableRowLevelSecurity } from './database.ts';
+import { probesOf } from './probe.ts';
+import { ProbeResults, sendProbes } from './send-probes.ts';
+
+/** Requests that give both organizations resources, cursors, keys and tokens. */
+const WARM_UP = 4000;
+
+/**
+ * For each operation and each parameter that can name a resource, one organization uses the other's values in many
+ * spellings. The answer must be the one for a value that does not exist. Runs with row-level security and without it, so
+ * that the conditions of the queries must hold alone. Row-level security alone is tested by SQL (server/test/isolation).
+ */
+export async function runTenants(cluster: Cluster, seed: number, values: number): Promise<Outcome> {
+  print('fuzz: cross-tenant probes');
+  const stage = await startStage(cluster, seed);
+  const counts = tally();
+  try {
+    await runRequests(stage, { from: 0, until: WARM_UP, onViolations: () => undefined });
+    await addAnomalies(stage);
+    await checkSensitivity(stage, counts);
+    for (const layer of ['both layers', 'query conditions alone'] as const) {
+      if (layer === 'query conditions alone') await disableRowLevelSecurity(stage);
+      const results = new ProbeResults();
+      for (const operation of stage.operations)
+        for (const credential of credentials(stage))
+          await sendProbes(
+            stage,
+            probesOf({ context: contextOf(stage, 'b'), credential, count: values }, operation),
+            results,
+          );
+      print(`  ${layer}: ${results.probes.toLocaleString('en')} probes; ${results.describe()}`);
+      results.report(counts, layer);
+    }
+  } finally {
+    await stage.stop();
+  }
+  return counts.done();
+}
+
+function credentials({ b }: Stage): (readonly [string, string])[] {
+  const [token] = b.tokens.values;
+  if (token === undefined) throw new Error('the organization has no access token');
+  return [
+    ['x-api-key', b.apiKey],
+    ['authorization', `Bearer ${token}`],
+  ];
+}
+
+/** @param name the organization that asks for the values of the other one */
+function contextOf(stage: Stage, name: 'a' | 'b'): Context {
+  const tenant = stage[name];
+  return {
+    ...stage,
+    index: 1,
+    random: randomFrom(stage.seed),
+    tenant,
+    other: name === 'a' ? stage.b : stage.a,
+  };
+}
+
+/** The probes must be able to fail: with the credential of the owner, every id in a path gives another answer. */
+async function checkSensitivity(stage: Stage, counts: ReturnType<typeof tally>): Promise<void> {
+  const context = { ...contextOf(stage, 'b'), tenant: stage.a };
+  const credential = ['x-api-key', stage.a.apiKey] as const;
+  for (const operation of stage.operations.filter(({ id }) => /^get/.test(id) && id !== 'getBalance')) {
+    const [probe] = probesOf({ context, credential, count: 1 }, operation);
+    const results = new ProbeResults();
+    if (probe) await sendProbes(stage, [probe], results);
+    if (results.differences > 0) counts.pass();
+    else counts.fail(`${operation.id}: the probe does not notice the owner's answer`);
+  }
+}

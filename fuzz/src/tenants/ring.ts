@@ -1,0 +1,34 @@
+import type { Random } from '../../../chaos/src/run/random.ts';
+
+/** The newest values of a kind. Bounded, because a long run sees millions. */
+export class Ring<T> {
+  readonly #capacity: number;
+  readonly #values: T[] = [];
+  #next = 0;
+
+  constructor(capacity = 256) {
+    this.#capacity = capacity;
+  }
+
+  add(value: T): void {
+    this.#values[this.#next % this.#capacity] = value;
+    this.#next += 1;
+  }
+
+  pick(random: Random): T | null {
+    return choose(random, this.#values);
+  }
+
+  get values(): readonly T[] {
+    return this.#values;
+  }
+}
+
+export function choose<T>(random: Random, list: readonly T[]): T | null {
+  return list[random.integer(0, list.length - 1)] ?? null;
+}
+
+/** One of a list that is never empty. */
+export function oneOf<T>(random: Random, list: readonly [T, ...T[]]): T {
+  return choose(random, list) ?? list[0];
+}
