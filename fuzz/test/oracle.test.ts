@@ -100,7 +100,7 @@ test.each([
 });
 
 test('probes compare answers without ids and paths of the request', () => {
-  const probe = { creates: false } as Probe;
+  const probe = { changes: false } as Probe;
   const one = answer(
     404,
     'application/problem+json',

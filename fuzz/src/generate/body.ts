@@ -2,7 +2,7 @@ import type { Body } from '../document/openapi.ts';
 import { choose } from '../tenants/ring.ts';
 import type { Context } from './context.ts';
 import { corruptJson, hostileText, hostileValue } from './hostile.ts';
-import { fromSchema, resolve, validBody } from './valid.ts';
+import { fromSchema, resolve, unknownId, validBody } from './valid.ts';
 
 /** About two of five bodies are valid; the others have wrong members, or are not JSON at all. */
 export function jsonBody(context: Context, body: Body): Buffer {
@@ -52,9 +52,10 @@ function mutate(context: Context, value: unknown, body: Body): unknown {
 }
 
 /** A value of the other organization. It may be stored and shown to this one from now on. */
-function foreignValue({ random, other, ownership }: Context): string {
+function foreignValue(context: Context): string {
+  const { random, other, ownership } = context;
   const kind = choose(random, [...other.pools.keys()]) ?? '';
-  const value = other.pool(kind).pick(random) ?? other.organizationId;
+  const value = other.pool(kind).pick(random) ?? unknownId(context);
   ownership.share(value);
   return value;
 }

@@ -9,7 +9,7 @@ export function findDifference(probe: Probe, foreign: Answer, unknown: Answer): 
 }
 
 /** The answer without what differs between any two requests: its id, its path, times, and the value that was sent. */
-function comparable({ creates }: Probe, answer: Answer): string {
+function comparable({ changes }: Probe, answer: Answer): string {
   const type = header(answer, 'content-type');
   const replayed = header(answer, 'idempotent-replayed');
   const start = `${answer.status} ${type} ${replayed ?? ''}`;
@@ -17,7 +17,7 @@ function comparable({ creates }: Probe, answer: Answer): string {
   const text = answer.body.toString('utf8');
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
-    if (answer.status < 300 && creates) return `${start} ${Object.keys(body).sort().join()}`;
+    if (answer.status < 300 && changes) return `${start} ${Object.keys(body).sort().join()}`;
     for (const member of ['requestId', 'instance', 'access_token', 'expiresAt']) delete body[member];
     return `${start} ${JSON.stringify(body)}`;
   } catch {

@@ -1,6 +1,21 @@
 import type { Stage } from '../run/stage.ts';
 import type { Tenant } from '../tenants/tenant.ts';
 
+/** Endpoints that exist: the requests before have deleted some that they created. */
+export async function refreshEndpoints({ stack, a, b, sinkUrl }: Stage): Promise<void> {
+  const url = `${stack.apis[0]?.url ?? ''}/webhook-endpoints`;
+  for (const tenant of [a, b]) {
+    const headers = { 'x-api-key': tenant.apiKey, 'content-type': 'application/json' };
+    await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ url: `${sinkUrl}/${tenant.name}/probe` }),
+    });
+    const { data } = (await (await fetch(url, { headers })).json()) as { data: readonly { id: string }[] };
+    tenant.pool('webhook-endpoints').replace(data.map(({ id }) => id));
+  }
+}
+
 /** Anomalies appear in responses only after payments went wrong; the database has them at once. */
 export async function addAnomalies(stage: Stage): Promise<void> {
   for (const tenant of [stage.a, stage.b] as Tenant[]) {

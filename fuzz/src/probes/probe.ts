@@ -1,3 +1,4 @@
+import { randomFrom } from '../../../chaos/src/run/random.ts';
 import type { Operation, Parameter } from '../document/openapi.ts';
 import type { Context } from '../generate/context.ts';
 import { valueKinds } from '../generate/parameters.ts';
@@ -16,8 +17,8 @@ export interface Probe {
   readonly value: string;
   readonly foreign: FuzzRequest;
   readonly unknown: FuzzRequest;
-  /** Compares only status and members: each of the two requests creates a resource. */
-  readonly creates: boolean;
+  /** Compares only status and members: each of the two requests changes something, so their bodies differ. */
+  readonly changes: boolean;
 }
 
 export interface ProbeSource {
@@ -25,9 +26,12 @@ export interface ProbeSource {
   readonly credential: readonly [string, string];
   /** Values per parameter. */
   readonly count: number;
+  /** Number of the run. Each run takes other values where a request stores them: the next would find its own resource. */
+  readonly run: number;
 }
 
-type Write = (text: string) => FuzzRequest;
+/** Numbers the requests that create something, so that each has its own reference. */
+let requests = 1_000_000_000;
 
 export function probesOf(source: ProbeSource, operation: Operation): Probe[] {
   return [
@@ -47,31 +51,52 @@ function parameterProbes(source: ProbeSource, operation: Operation, parameter: P
   const values = foreignValues(source, operation, parameter);
   return values.flatMap((value) =>
     (where === 'header' ? [asIs] : SPELLINGS).map((spelling) => {
-      const write: Write = (text) => requestWith(source, operation, parameter, spelling(text));
-      const other = unknownLike(source.context.random, value);
-      return {
-        operation,
-        place: `${where} ${name}`,
-        value,
-        foreign: write(value),
-        unknown: write(other),
-        creates: name === 'Idempotency-Key',
-      };
+      const seed = source.context.random.integer(0, 2 ** 31);
+      const write = (text: string) =>
+        requestWith(reseeded(source, seed), operation, parameter, spelling(text));
+      return toProbe(source, operation, `${where} ${name}`, value, write);
     }),
   );
+}
+
+function toProbe(
+  { context }: ProbeSource,
+  operation: Operation,
+  place: string,
+  value: string,
+  write: (text: string) => FuzzRequest,
+): Probe {
+  return {
+    operation,
+    place,
+    value,
+    foreign: write(value),
+    unknown: write(unknownLike(context.random, value)),
+    changes: operation.method !== 'GET',
+  };
+}
+
+/** The two requests of a probe have the same body, except for the reference. */
+function reseeded(source: ProbeSource, seed: number): ProbeSource {
+  requests += 1;
+  return { ...source, context: { ...source.context, index: requests, random: randomFrom(seed) } };
 }
 
 const asIs = (value: string) => value;
 
 /** The other organization's values that fit a parameter; none for filters such as `status`. */
-function foreignValues(
-  { context: { other }, count }: ProbeSource,
-  operation: Operation,
-  parameter: Parameter,
-): string[] {
+function foreignValues(source: ProbeSource, operation: Operation, parameter: Parameter): string[] {
+  const {
+    context: { tenant, other },
+    count,
+  } = source;
   const { name, schema, in: where } = parameter;
   if (name === 'reference') return other.references.values.slice(0, count);
-  if (name === 'Idempotency-Key') return other.idempotencyKeys.values.filter(isUsable).slice(0, count);
+  if (name === 'Idempotency-Key')
+    return ofRun(
+      source,
+      other.idempotencyKeys.values.filter((key) => isUsable(key, tenant)),
+    );
   if (name === 'keyString') return other.pool('keyString').values.filter(isOwnKey).slice(0, count);
   const isId = where === 'path' || schema.format === 'uuid' || name === 'cursor' || name === 'Last-Event-ID';
   if (!isId) return [];
@@ -80,8 +105,13 @@ function foreignValues(
     .slice(0, count);
 }
 
-function isUsable(key: string): boolean {
-  return /^[\w-]+$/.test(key);
+/** A key that the asking organization has not used itself. */
+function isUsable(key: string, asking: Tenant): boolean {
+  return /^[\w-]+$/.test(key) && !asking.idempotencyKeys.values.includes(key);
+}
+
+function ofRun({ count, run }: ProbeSource, values: readonly string[]): string[] {
+  return values.slice((run + 1) * count, (run + 2) * count);
 }
 
 function isOwnKey(key: string): boolean {
@@ -139,41 +169,44 @@ function toRequest(
 }
 
 function bodyProbes(source: ProbeSource, operation: Operation): Probe[] {
-  const { context, count } = source;
+  const { context } = source;
   const { body } = operation;
   if (!body) return [];
   return bodyFields(context.document, body.schema).flatMap((field) =>
-    bodyValues(context.other, field, count).flatMap((value) =>
-      SPELLINGS.map((spelling) => {
-        const example = validBody({ ...context, random: context.random }, body);
-        const write: Write = (text) => {
-          const changed = setField(structuredClone(example), field.path, decoded(spelling(text)));
-          const isJson = body.type === 'application/json';
-          const bytes = isJson
-            ? JSON.stringify(changed)
-            : new URLSearchParams(changed as Record<string, string>).toString();
-          return toRequest(source, operation, operation.path, [], Buffer.from(bytes));
+    bodyValues(source, field).flatMap((value) =>
+      uniqueSpellings(value).map((spelling) => {
+        const seed = context.random.integer(0, 2 ** 31);
+        // The organization stores the value, so that later responses may contain it.
+        if (field.kind === 'reference') context.ownership.share(decoded(spelling(value)));
+        const write = (text: string) => {
+          const own = reseeded(source, seed);
+          const changed = setField(validBody(own.context, body), field.path, decoded(spelling(text)));
+          return toRequest(own, operation, operation.path, [], encodeBody(body.type, changed));
         };
-        const unknown = unknownLike(context.random, value);
-        return {
-          operation,
-          place: `body ${field.path.join('.')}`,
-          value,
-          foreign: write(value),
-          unknown: write(unknown),
-          creates: field.kind === 'reference',
-        };
+        return toProbe(source, operation, `body ${field.path.join('.')}`, value, write);
       }),
     ),
   );
 }
 
-function bodyValues(other: Tenant, { kind, path }: BodyField, count: number): readonly string[] {
-  if (kind === 'reference') return other.references.values.slice(0, count);
+/** In a body, some spellings are the same text: the second would find what the first created. */
+function uniqueSpellings(value: string): (typeof SPELLINGS)[number][] {
+  return [...new Map(SPELLINGS.map((spelling) => [decoded(spelling(value)), spelling])).values()];
+}
+
+function encodeBody(type: string, body: unknown): Buffer {
+  const isJson = type === 'application/json';
+  return Buffer.from(
+    isJson ? JSON.stringify(body) : new URLSearchParams(body as Record<string, string>).toString(),
+  );
+}
+
+function bodyValues(source: ProbeSource, { kind, path }: BodyField): readonly string[] {
+  const { other } = source.context;
+  if (kind === 'reference') return ofRun(source, other.references.values);
   if (kind === 'client') return [other.keyId];
   const name = path.at(-1) ?? '';
-  const pool = name === 'after' ? 'events' : name;
-  return other.pool(pool).values.slice(0, count);
+  return other.pool(name === 'after' ? 'events' : name).values.slice(0, source.count);
 }
 
 /** A spelling is written for a URL; a body carries the characters themselves. */

@@ -28,7 +28,8 @@ function keep(tenant: Tenant, operation: Operation, parent: string, member: stri
     const kind = parent === '' || parent === 'data' ? (operation.segments[0] ?? '') : parent;
     return tenant.pool(kind).add(value);
   }
-  if (/Id$|^keyString$/.test(member)) tenant.pool(member).add(value);
+  // The organization's own id is never given away: it is in most responses, and marks them.
+  if (/Id$|^keyString$/.test(member) && member !== 'organizationId') tenant.pool(member).add(value);
 }
 
 /** Keeps the links, cookies and receipt codes of a checkout page. */

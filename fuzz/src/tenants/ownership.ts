@@ -19,8 +19,9 @@ export class Ownership {
 
   /** Called when the generator puts a value of one organization where the other one stores it. */
   share(value: string): void {
-    for (const identifier of [...(value.match(IDENTIFIERS) ?? []), value])
-      this.#owners.set(identifier.toLowerCase(), 'shared');
+    const words = [...findMarkedWords('a', value), ...findMarkedWords('b', value)];
+    for (const part of [...(value.match(IDENTIFIERS) ?? []), ...words, value])
+      this.#owners.set(part.toLowerCase(), 'shared');
   }
 
   /** Learns the identifiers of a response to `tenant`. */

@@ -15,6 +15,12 @@ export class Ring<T> {
     this.#next += 1;
   }
 
+  replace(values: readonly T[]): void {
+    this.#values.length = 0;
+    this.#next = 0;
+    for (const value of values) this.add(value);
+  }
+
   pick(random: Random): T | null {
     return choose(random, this.#values);
   }
