@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { randomFrom } from '../../chaos/src/run/random.ts';
 import type { FuzzRequest } from '../src/generate/request.ts';
 import { LogCheck } from '../src/oracle/log-check.ts';
-import { judge } from '../src/oracle/oracle.ts';
+import { checkResponse } from '../src/oracle/oracle.ts';
 import { findDifference } from '../src/probes/compare.ts';
 import type { Probe } from '../src/probes/probe.ts';
 import { unknownLike } from '../src/probes/unknown-value.ts';
@@ -64,13 +64,16 @@ function exampleOf(id: string): unknown {
 }
 
 test('correct responses have no violations', () => {
-  for (const [sent, received] of CORRECT) expect(judge(oracle, sent, received).violations).toEqual([]);
+  for (const [sent, received] of CORRECT)
+    expect(checkResponse(oracle, sent, received).violations).toEqual([]);
 });
 
 test.each(CORRUPTIONS)('$name is detected', ({ rule, apply }) => {
   const planted = CORRECT.flatMap(([sent, received]) => {
     const corrupted = apply(sent, received, world);
-    return corrupted ? [judge(oracle, sent, corrupted).violations.map((violation) => violation.rule)] : [];
+    return corrupted
+      ? [checkResponse(oracle, sent, corrupted).violations.map((violation) => violation.rule)]
+      : [];
   });
   expect(planted.length).toBeGreaterThan(0);
   for (const rules of planted) expect(rules).toContain(rule);
@@ -80,7 +83,7 @@ test('a value that the request contained is not foreign', () => {
   const body = JSON.stringify({ ...problem, detail: world.b.organizationId });
   const received = answer(400, 'application/problem+json', body);
   const rules = (target: string) =>
-    judge(oracle, request('listEvents', target), received).violations.map(({ rule }) => rule);
+    checkResponse(oracle, request('listEvents', target), received).violations.map(({ rule }) => rule);
   expect(rules('/events')).toEqual(['foreign data']);
   expect(rules(`/events?resourceId=${world.b.organizationId}`)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { OpenApi, Operation } from './openapi.ts';
 
 /** Returns what violates the schema, or null. */
-export type Validate = (value: unknown) => string | null;
+type Validate = (value: unknown) => string | null;
 
 export interface Validators {
   readonly problem: Validate;

@@ -110,5 +110,5 @@ function changeOne({ random }: Context, text: string): string {
 
 /** A header value cannot contain line breaks or NUL; raw requests send those. */
 export function printable(text: string): string {
-  return text.replace(/[\r\n\u0000]/g, '?');
+  return text.replace(/[\r\n]/g, '?').replaceAll('\u0000', '?');
 }

@@ -4,7 +4,7 @@ import { oneOf } from '../tenants/ring.ts';
 /** Found in an HTML page, it was not escaped. */
 export const INJECTED_TAG = '<script>fuzzed';
 
-export const HOSTILE_TEXTS = [
+const HOSTILE_TEXTS = [
   '',
   ' ',
   '\u0000',

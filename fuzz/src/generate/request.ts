@@ -1,6 +1,6 @@
 import type { TenantName } from '../tenants/tenant.ts';
 
-/** A request to send, with what the oracle needs to judge its response. */
+/** A request to send, with what the oracle needs to check its response. */
 export interface FuzzRequest {
   readonly index: number;
   /** What is being tested: an operation, pages, notices, and so on. Results are counted by it. */

@@ -19,7 +19,7 @@ function withOwnValues(context: Context, example: unknown, schema: Schema): unkn
     const property = resolve(document, properties[name] ?? {});
     if (typeof value === 'object') withOwnValues(context, value, property);
     else if (typeof value === 'number') members[name] = amount(context);
-    else if (isFree(property)) members[name] = ownText(context, name, String(value));
+    else if (typeof value === 'string' && isFree(property)) members[name] = ownText(context, name, value);
   }
   if ('metadata' in properties && random.chance(0.3)) members['metadata'] = metadata(context);
   return members;
@@ -132,7 +132,7 @@ function ownId(context: Context, name: string): string {
   );
 }
 
-/** A version 7 UUID that nobody has. */
+/** A version 7 UUID that does not exist. */
 export function unknownId({ random }: Pick<Context, 'random'>): string {
   const hex = (length: number) => Array.from({ length }, () => random.integer(0, 15).toString(16)).join('');
   return `019b${hex(4)}-${hex(4)}-7${hex(3)}-8${hex(3)}-${hex(12)}`;

@@ -14,13 +14,13 @@ export class LogCheck {
 
   readonly read = (line: string): void => {
     this.#lines += 1;
-    const wrong = this.#judge(line);
+    const wrong = this.#checkResponse(line);
     if (wrong === null) return;
     this.#found += 1;
     if (this.#findings.length < SHOWN) this.#findings.push(`${wrong}: ${line.slice(0, 600)}`);
   };
 
-  #judge(line: string): string | null {
+  #checkResponse(line: string): string | null {
     if (/"level":"(?:error|fatal)"/.test(line) && !EXPECTED_ERROR.test(line)) return 'error in the log';
     if (!line.startsWith('{') && line.trim() !== '') return 'output that is not a log line';
     if (SECRET.test(line)) return 'secret in the log';

@@ -33,8 +33,8 @@ export interface OracleParts {
   readonly ownership: Ownership;
 }
 
-/** Judges one response. It knows the served document and the organizations' values, and nothing of the server's code. */
-export function judge(parts: OracleParts, request: FuzzRequest, answer: Answer): Verdict {
+/** Checks one response. It knows the served document and the organizations' values, and nothing of the server's code. */
+export function checkResponse(parts: OracleParts, request: FuzzRequest, answer: Answer): Verdict {
   const violations: Violation[] = [];
   const report = (rule: Rule, detail: string) => void violations.push({ rule, detail });
   const isApi = isApiSubject(request, parts.operations);
@@ -43,14 +43,14 @@ export function judge(parts: OracleParts, request: FuzzRequest, answer: Answer):
   const type = (header(answer, 'content-type') ?? '').split(';', 1)[0] ?? '';
   if (answer.ms > SLOW_MS) report('slow', `${Math.round(answer.ms)} ms`);
   const problem =
-    type === 'application/problem+json' ? judgeProblem(parts, answer, text, operation, report) : null;
+    type === 'application/problem+json' ? checkProblem(parts, answer, text, operation, report) : null;
   const unavailable = answer.status === 503 ? (problem ?? (isApi ? null : 'page')) : null;
   let success: unknown = null;
   if (answer.status >= 500 && unavailable === null)
     report('server error', `${answer.status} ${text.slice(0, 500)}`);
-  else if (operation) success = judgeOperation(parts, request, answer, { operation, type, text }, report);
-  else if (answer.status < 500) judgeOther(request, answer, isApi, type, report);
-  judgeContent(parts, request, type, text, report);
+  else if (operation) success = checkOperation(parts, request, answer, { operation, type, text }, report);
+  else if (answer.status < 500) checkOther(request, answer, isApi, type, report);
+  checkContent(parts, request, type, text, report);
   return { violations, operation, success, unavailable };
 }
 
@@ -61,7 +61,7 @@ function isApiSubject({ subject }: FuzzRequest, operations: readonly Operation[]
 type Report = (rule: Rule, detail: string) => void;
 
 /** @returns the problem's code, or null if it is not valid */
-function judgeProblem(
+function checkProblem(
   { validators }: OracleParts,
   answer: Answer,
   text: string,
@@ -88,7 +88,7 @@ function judgeProblem(
   return code;
 }
 
-function judgeOperation(
+function checkOperation(
   { validators }: OracleParts,
   { method }: FuzzRequest,
   answer: Answer,
@@ -115,7 +115,7 @@ function judgeOperation(
   }
 }
 
-function judgeOther(
+function checkOther(
   request: FuzzRequest,
   answer: Answer,
   isApi: boolean,
@@ -136,7 +136,7 @@ function judgeOther(
     report('undocumented content type', `${status} ${type}`);
 }
 
-function judgeContent(
+function checkContent(
   { ownership }: OracleParts,
   request: FuzzRequest,
   type: string,

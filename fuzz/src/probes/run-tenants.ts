@@ -26,13 +26,14 @@ export async function runTenants(cluster: Cluster, seed: number, values: number)
     await refreshEndpoints(stage);
     await addAnomalies(stage);
     await checkSensitivity(stage, counts);
+    const context = contextOf(stage);
     let run = 0;
     for (const layer of ['both layers', 'query conditions alone'] as const) {
       if (layer === 'query conditions alone') await disableRowLevelSecurity(stage);
       const results = new ProbeResults();
       for (const credential of credentials(stage)) {
         for (const operation of readsFirst(stage.operations)) {
-          const source = { context: contextOf(stage, 'b'), credential, count: values, run };
+          const source = { context, credential, count: values, run };
           await sendProbes(stage, probesOf(source, operation), results);
         }
         run += 1;
@@ -60,23 +61,16 @@ function readsFirst(operations: readonly Operation[]): Operation[] {
   return [...operations].sort((one, other) => Number(one.method !== 'GET') - Number(other.method !== 'GET'));
 }
 
-/** @param name the organization that asks for the values of the other one */
-function contextOf(stage: Stage, name: 'a' | 'b'): Context {
-  const tenant = stage[name];
-  return {
-    ...stage,
-    index: 1,
-    random: randomFrom(stage.seed),
-    tenant,
-    other: name === 'a' ? stage.b : stage.a,
-  };
+/** Organization B asks for the values of A. One generator for all probes: a value is unknown only once. */
+function contextOf(stage: Stage): Context {
+  return { ...stage, index: 1, random: randomFrom(stage.seed), tenant: stage.b, other: stage.a };
 }
 
 /** The probes must be able to fail: with the credential of the owner, every id in a path gives another answer. */
 async function checkSensitivity(stage: Stage, counts: ReturnType<typeof tally>): Promise<void> {
-  const context = { ...contextOf(stage, 'b'), tenant: stage.a };
+  const context = { ...contextOf(stage), tenant: stage.a };
   const credential = ['x-api-key', stage.a.apiKey] as const;
-  for (const operation of stage.operations.filter(({ id }) => /^get/.test(id) && id !== 'getBalance')) {
+  for (const operation of stage.operations.filter(({ id }) => id.startsWith('get') && id !== 'getBalance')) {
     const [probe] = probesOf({ context, credential, count: 1, run: 0 }, operation);
     const results = new ProbeResults();
     if (probe) await sendProbes(stage, [probe], results);

@@ -1,6 +1,6 @@
 import { print, type tally } from '../../../chaos/src/run/outcome.ts';
 import { type FuzzRequest, toCommand } from '../generate/request.ts';
-import { judge } from '../oracle/oracle.ts';
+import { checkResponse } from '../oracle/oracle.ts';
 import { Sender } from '../run/exchange.ts';
 import type { Stage } from '../run/stage.ts';
 import { findDifference } from './compare.ts';
@@ -77,7 +77,7 @@ async function sendProbe(stage: Stage, sender: Sender, probe: Probe, results: Pr
   const [foreign, unknown] = foreignFirst ? [first, second] : [second, first];
   if (foreign === null || unknown === null) return results.add(probe, ['no answer'], 0, 0);
   const difference = findDifference(probe, foreign, unknown);
-  const { violations } = judge(stage.oracle, probe.foreign, foreign);
+  const { violations } = checkResponse(stage.oracle, probe.foreign, foreign);
   const wrong = [
     ...(difference === null ? [] : [difference]),
     ...violations.filter(({ rule }) => rule !== 'slow').map(({ rule, detail }) => `${rule}: ${detail}`),

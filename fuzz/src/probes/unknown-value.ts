@@ -3,8 +3,8 @@ import type { Random } from '../../../chaos/src/run/random.ts';
 const UUID = /^([0-9a-f]{8}-[0-9a-f]{4}-7)[0-9a-f]{3}(-[0-9a-f]{3})[0-9a-f]-[0-9a-f]{12}$/i;
 
 /**
- * A value of the same form that nobody has. An id keeps its time and its cell, which it shows to everybody: the server may
- * use them, but not whether the id exists.
+ * A value of the same form that does not exist. An id keeps its time and its cell: the server may read them from the id,
+ * but must not reveal whether the id exists.
  */
 export function unknownLike(random: Random, value: string): string {
   const hex = (length: number) => Array.from({ length }, () => random.integer(0, 15).toString(16)).join('');

@@ -23,7 +23,7 @@ export async function findAftermath(stage: Stage): Promise<Finding[]> {
   const { stack, logs, sink } = stage;
   const dead = [...stack.apis, ...stack.workers, stack.simulator].filter(({ alive }) => !alive);
   return [
-    { name: 'processes', wrong: list(dead.map(({ name, output }) => `${name} ended: ${output()}`)) },
+    { name: 'processes', wrong: list(dead.map((member) => `${member.name} ended: ${member.output()}`)) },
     { name: 'ledger', wrong: await verifyLedger(stage) },
     { name: 'webhooks', wrong: list(sink.leaks) },
     {

@@ -1,7 +1,7 @@
 import { print } from '../../../chaos/src/run/outcome.ts';
 import { generate } from '../generate/generate.ts';
 import type { FuzzRequest } from '../generate/request.ts';
-import { judge, SLOW_MS, type Verdict } from '../oracle/oracle.ts';
+import { checkResponse, SLOW_MS, type Verdict } from '../oracle/oracle.ts';
 import { collectFromPage, collectValues } from '../tenants/collect.ts';
 import type { Answer } from '../wire/answer.ts';
 import { Sender } from './exchange.ts';
@@ -18,14 +18,14 @@ export interface RunOptions {
   /** First and last request of the seed's list. */
   readonly from: number;
   readonly until: number;
-  /** Changes a response before it is judged: shows that the oracle notices. */
+  /** Changes a response before it is checked: shows that the oracle notices. */
   readonly corrupt?: (request: FuzzRequest, answer: Answer) => Answer;
   /** Receives the violations instead of printing them. */
   readonly onViolations?: (verdict: Verdict) => void;
   readonly stopAtMs?: number;
 }
 
-/** Sends the requests of a seed, several at a time, and judges every response. */
+/** Sends the requests of a seed, several at a time, and checks every response. */
 export async function runRequests(stage: Stage, options: RunOptions): Promise<Results> {
   const results = new Results();
   const pace = new Pace();
@@ -69,7 +69,7 @@ async function exchange(
   const received = await sender.send(request).catch(() => null);
   const timed = received && withoutOverload(pace, results, received);
   const answer = timed && corrupt ? corrupt(request, timed) : timed;
-  const verdict = answer === null ? judgeSilence(request) : judge(stage.oracle, request, answer);
+  const verdict = answer === null ? checkSilence(request) : checkResponse(stage.oracle, request, answer);
   results.count(request, answer, verdict);
   if (answer !== null) remember(stage, request, answer, verdict);
   if (onViolations) return onViolations(verdict);
@@ -86,7 +86,7 @@ function withoutOverload(pace: Pace, results: Results, answer: Answer): Answer {
 }
 
 /** A response is owed to every request that is complete and not too large. */
-function judgeSilence(
+function checkSilence(
   request: FuzzRequest,
 ): Pick<Verdict, 'violations' | 'unavailable' | 'operation' | 'success'> {
   const maySilence = request.raw !== undefined || (request.body?.length ?? 0) > LARGE_BODY_BYTES;

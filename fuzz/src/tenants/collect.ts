@@ -23,7 +23,7 @@ function keep(tenant: Tenant, operation: Operation, parent: string, member: stri
   if (page !== undefined) return tenant.pages.add(page);
   if (member === 'access_token') return tenant.tokens.add(value);
   if (member === 'reference') return tenant.references.add(value);
-  if (/Cursor$/.test(member)) return tenant.pool(`cursor ${operation.id}`).add(value);
+  if (member.endsWith('Cursor')) return tenant.pool(`cursor ${operation.id}`).add(value);
   if (member === 'id') {
     const kind = parent === '' || parent === 'data' ? (operation.segments[0] ?? '') : parent;
     return tenant.pool(kind).add(value);
