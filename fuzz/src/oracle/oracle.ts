@@ -12,8 +12,13 @@ export const SLOW_MS = 5000;
 
 /** Statuses of pages, files and rail notices, which the OpenAPI document does not describe. */
 const PAGE_STATUSES: ReadonlySet<number> = new Set([200, 303, 400, 401, 404, 405, 413, 415, 422, 429]);
-/** Statuses of requests that address no operation, or that are not HTTP. */
-const NO_OPERATION_STATUSES: ReadonlySet<number> = new Set([400, 401, 404, 405, 413, 414, 415, 417, 431]);
+/**
+ * Statuses of requests that address no operation, or that are not HTTP. 403: the router matches an empty id, and the scope is
+ * checked before the id.
+ */
+const NO_OPERATION_STATUSES: ReadonlySet<number> = new Set([
+  400, 401, 403, 404, 405, 413, 414, 415, 417, 431,
+]);
 
 const HEADERS_TOO_LARGE = 431;
 

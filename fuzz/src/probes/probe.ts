@@ -1,5 +1,5 @@
 import { randomFrom } from '../../../chaos/src/run/random.ts';
-import type { Operation, Parameter } from '../document/openapi.ts';
+import type { Body, Operation, Parameter } from '../document/openapi.ts';
 import type { Context } from '../generate/context.ts';
 import { valueKinds } from '../generate/parameters.ts';
 import type { FuzzRequest } from '../generate/request.ts';
@@ -91,23 +91,23 @@ function foreignValues(source: ProbeSource, operation: Operation, parameter: Par
     count,
   } = source;
   const { name, schema, in: where } = parameter;
-  if (name === 'reference') return other.references.values.slice(0, count);
+  if (name === 'reference') return other.references.distinct.slice(0, count);
   if (name === 'Idempotency-Key')
     return ofRun(
       source,
-      other.idempotencyKeys.values.filter((key) => isUsable(key, tenant)),
+      other.idempotencyKeys.distinct.filter((key) => isUsable(key, tenant)),
     );
-  if (name === 'keyString') return other.pool('keyString').values.filter(isOwnKey).slice(0, count);
+  if (name === 'keyString') return other.pool('keyString').distinct.filter(isOwnKey).slice(0, count);
   const isId = where === 'path' || schema.format === 'uuid' || name === 'cursor' || name === 'Last-Event-ID';
   if (!isId) return [];
   return valueKinds(operation, parameter)
-    .flatMap((kind) => other.pool(kind).values.slice(0, count))
+    .flatMap((kind) => other.pool(kind).distinct.slice(0, count))
     .slice(0, count);
 }
 
 /** A key that the asking organization has not used itself. */
 function isUsable(key: string, asking: Tenant): boolean {
-  return /^[\w-]+$/.test(key) && !asking.idempotencyKeys.values.includes(key);
+  return /^[\w-]+$/.test(key) && !asking.idempotencyKeys.distinct.includes(key);
 }
 
 function ofRun({ count, run }: ProbeSource, values: readonly string[]): string[] {
@@ -134,15 +134,24 @@ function requestWith(
     })
     .join('/');
   const query = parameter.in === 'query' ? `?${parameter.name}=${text}` : '';
-  const body = operation.body ? Buffer.from(JSON.stringify(validBody(context, operation.body))) : null;
+  const body = operation.body ? encodeBody(operation.body.type, freshBody(context, operation.body)) : null;
   const extra = parameter.in === 'header' ? ([[parameter.name.toLowerCase(), text]] as const) : [];
   return toRequest(source, operation, `/${path}${query}`, extra, body);
+}
+
+/** A valid body whose reference the organization has not used before. */
+function freshBody(context: Context, body: Body): unknown {
+  const value = validBody(context, body);
+  const isReferenced = typeof value === 'object' && value !== null && 'reference' in value;
+  return isReferenced
+    ? setField(value, ['reference'], `probe-${context.tenant.word}-${context.index}`)
+    : value;
 }
 
 function ownSegment(tenant: Tenant, operation: Operation, name: string): string {
   const parameter = operation.parameters.find((each) => each.in === 'path' && each.name === name);
   const kinds = parameter ? valueKinds(operation, parameter) : [];
-  return kinds.flatMap((kind) => tenant.pool(kind).values)[0] ?? '019b0000-0000-7000-8010-000000000000';
+  return kinds.flatMap((kind) => tenant.pool(kind).distinct)[0] ?? '019b0000-0000-7000-8010-000000000000';
 }
 
 function toRequest(
@@ -180,7 +189,7 @@ function bodyProbes(source: ProbeSource, operation: Operation): Probe[] {
         if (field.kind === 'reference') context.ownership.share(decoded(spelling(value)));
         const write = (text: string) => {
           const own = reseeded(source, seed);
-          const changed = setField(validBody(own.context, body), field.path, decoded(spelling(text)));
+          const changed = setField(freshBody(own.context, body), field.path, decoded(spelling(text)));
           return toRequest(own, operation, operation.path, [], encodeBody(body.type, changed));
         };
         return toProbe(source, operation, `body ${field.path.join('.')}`, value, write);
@@ -203,10 +212,10 @@ function encodeBody(type: string, body: unknown): Buffer {
 
 function bodyValues(source: ProbeSource, { kind, path }: BodyField): readonly string[] {
   const { other } = source.context;
-  if (kind === 'reference') return ofRun(source, other.references.values);
+  if (kind === 'reference') return ofRun(source, other.references.distinct);
   if (kind === 'client') return [other.keyId];
   const name = path.at(-1) ?? '';
-  return other.pool(name === 'after' ? 'events' : name).values.slice(0, source.count);
+  return other.pool(name === 'after' ? 'events' : name).distinct.slice(0, source.count);
 }
 
 /** A spelling is written for a URL; a body carries the characters themselves. */

@@ -27,11 +27,12 @@ export async function runTenants(cluster: Cluster, seed: number, values: number)
     await addAnomalies(stage);
     await checkSensitivity(stage, counts);
     const context = contextOf(stage);
+    const credentials = await issueCredentials(stage);
     let run = 0;
     for (const layer of ['both layers', 'query conditions alone'] as const) {
       if (layer === 'query conditions alone') await disableRowLevelSecurity(stage);
       const results = new ProbeResults();
-      for (const credential of credentials(stage)) {
+      for (const credential of credentials) {
         for (const operation of readsFirst(stage.operations)) {
           const source = { context, credential, count: values, run };
           await sendProbes(stage, probesOf(source, operation), results);
@@ -47,9 +48,18 @@ export async function runTenants(cluster: Cluster, seed: number, values: number)
   return counts.done();
 }
 
-function credentials({ b }: Stage): (readonly [string, string])[] {
-  const [token] = b.tokens.values;
-  if (token === undefined) throw new Error('the organization has no access token');
+/** The key and a token with all its scopes: with a scope missing, every answer would be the same 403. */
+async function issueCredentials({ stack, b }: Stage): Promise<(readonly [string, string])[]> {
+  const response = await fetch(`${stack.apis[0]?.url ?? ''}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: b.keyId,
+      client_secret: b.apiKey,
+    }),
+  });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (token === undefined) throw new Error(`POST /oauth/token: ${response.status}`);
   return [
     ['x-api-key', b.apiKey],
     ['authorization', `Bearer ${token}`],

@@ -25,8 +25,9 @@ export class Ring<T> {
     return choose(random, this.#values);
   }
 
-  get values(): readonly T[] {
-    return this.#values;
+  /** Each value once: a resource appears in many responses. */
+  get distinct(): readonly T[] {
+    return [...new Set(this.#values)];
   }
 }
 

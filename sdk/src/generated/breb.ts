@@ -20,7 +20,7 @@ export class BrebOperations {
    * A payout created before `expiresAt` uses this lookup: if the key has a different holder by then, the payout is declined with `RECEIVER_MISMATCH`. Lookups are limited per organization: keys that do not exist and holders that do not match count most; a lookup followed by a payout does not count.
    *
    * @param keyString The key. `@` may be sent literally or as `%40`.
-   * @throws ApiError, with the specific codes `breb_key_invalid`, `rail_not_enabled`, `organization_suspended`, `breb_key_not_found`, `breb_key_suspended`, `too_many_lookups`, `rail_unavailable`
+   * @throws ApiError, with the specific codes `breb_key_invalid`, `rail_not_enabled`, `organization_suspended`, `breb_key_not_found`, `not_found`, `breb_key_suspended`, `too_many_lookups`, `rail_unavailable`
    */
   lookUp(
     keyString: string,

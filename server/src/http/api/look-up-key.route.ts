@@ -68,6 +68,8 @@ export const lookUpKey = merchantOperation({
   problems: [
     'breb_key_invalid',
     'breb_key_not_found',
+    // The router rejects a path parameter of more than 200 characters.
+    'not_found',
     'breb_key_suspended',
     'too_many_lookups',
     'rail_unavailable',
