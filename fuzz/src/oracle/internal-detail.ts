@@ -1,7 +1,7 @@
 /** Stack frames, file paths, SQL and messages of PostgreSQL and Node: nothing of it belongs in a response. */
 const INTERNAL =
-  /\bat (?:async )?[\w.<>]+ \(|\bnode:internal|node_modules|\/src\/|\.ts:\d+|\b(?:TypeError|ReferenceError|RangeError|SyntaxError|AggregateError)\b|\bselect\b[^<"]{1,80}\bfrom caudal\.|\binsert into\b|syntax error at or near|violates (?:check|unique|foreign|not-null)|row-level security|invalid input syntax|\bE(?:CONNREFUSED|CONNRESET|PIPE|NOENT)\b|\bpg_\w+|permission denied/;
+  /\bat (?:async )?[\w.<>]+ \(|\bnode:internal|node_modules|\/src\/|\.ts:\d+|\b(?:TypeError|ReferenceError|RangeError|SyntaxError|AggregateError)\b|\bselect\b[^<"]{1,80}\bfrom caudal\.|\binsert into\b|syntax error at or near|violates (?:check|unique|foreign|not-null)|row-level security|invalid input syntax|\bE(?:CONNREFUSED|CONNRESET|PIPE|NOENT)\b|\bpg_\w+|permission denied/g;
 
-export function findInternalDetail(text: string): string | null {
-  return INTERNAL.exec(text)?.[0] ?? null;
+export function findInternalDetails(text: string): string[] {
+  return text.match(INTERNAL) ?? [];
 }

@@ -5,7 +5,7 @@ import { INJECTED_TAG } from '../generate/hostile.ts';
 import { type FuzzRequest, toBytes } from '../generate/request.ts';
 import type { Ownership } from '../tenants/ownership.ts';
 import { type Answer, bodyText, header } from '../wire/answer.ts';
-import { findInternalDetail } from './internal-detail.ts';
+import { findInternalDetails } from './internal-detail.ts';
 import type { Rule, Violation } from './violation.ts';
 
 export const SLOW_MS = 5000;
@@ -55,7 +55,7 @@ export function checkResponse(parts: OracleParts, request: FuzzRequest, answer: 
     report('server error', `${answer.status} ${text.slice(0, 500)}`);
   else if (operation) success = checkOperation(parts, request, answer, { operation, type, text }, report);
   else if (answer.status < 500) checkOther(request, answer, isApi, type, report);
-  checkContent(parts, request, type, text, report);
+  checkContent(parts, request, { type, text, status: answer.status }, report);
   return { violations, operation, success, unavailable };
 }
 
@@ -144,22 +144,21 @@ function checkOther(
 function checkContent(
   { ownership }: OracleParts,
   request: FuzzRequest,
-  type: string,
-  text: string,
+  { type, text, status }: { readonly type: string; readonly text: string; readonly status: number },
   report: Report,
 ): void {
   if (text === '') return;
   if (type === 'text/html' && text.includes(INJECTED_TAG))
     report('unescaped text', excerpt(text, INJECTED_TAG));
   // The documentation explains SQL, paths and other organizations' example data.
-  if (/^\/(?:docs|openapi\.json|llms)/.test(request.target)) return;
+  if (status === 200 && /^\/(?:docs|openapi\.json|llms)/.test(request.target)) return;
   let sent: string | null = null;
   const wasSent = (value: string) => {
     sent ??= sentText(request);
     return sent.includes(value.toLowerCase());
   };
-  const internal = findInternalDetail(text);
-  if (internal !== null && !wasSent(internal)) report('internal detail', excerpt(text, internal));
+  const internal = findInternalDetails(text).find((detail) => !wasSent(detail));
+  if (internal !== undefined) report('internal detail', excerpt(text, internal));
   if (request.tenant === 'any') return;
   for (const value of ownership.findForeign(request.tenant, text))
     if (!wasSent(value)) return report('foreign data', `${value}: ${excerpt(text, value)}`);

@@ -71,7 +71,8 @@ async function exchange(
   const answer = timed && corrupt ? corrupt(request, timed) : timed;
   const verdict = answer === null ? checkSilence(request) : checkResponse(stage.oracle, request, answer);
   results.count(request, answer, verdict);
-  if (answer !== null) remember(stage, request, answer, verdict);
+  // A planted value must not become one of the organization's own.
+  if (answer !== null && !corrupt) remember(stage, request, answer, verdict);
   if (onViolations) return onViolations(verdict);
   for (const violation of verdict.violations) results.report(request, sender.port, violation, stage.seed);
 }
