@@ -36,12 +36,12 @@ export function formatIssue(name: FormatName): { error: string } {
   return { error: `format.${name}` };
 }
 
-/** One line of text that people compare: names and references. Two that look the same are the same. */
+/** One line of text that is compared, such as a reference: two that look the same are the same. */
 export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isPlainText, fieldIssue('invalid_characters'));
 }
 
-/** One line of text that people only read, such as a description. It may contain emoji. */
+/** One line of text that people read, such as a name or a description. It may contain complete emoji. */
 export function freeText(min: number, max: number) {
   return z.string().min(min).max(max).refine(isPlainTextWithEmoji, fieldIssue('invalid_characters'));
 }
@@ -88,7 +88,7 @@ function isPossibleDocument(idType: (typeof ID_TYPES)[number], idNumber: string)
 
 export const customer = z
   .strictObject({
-    name: text(1, 120).describe('Full name.').meta({ example: 'Ana María Rojas' }),
+    name: freeText(1, 120).describe('Full name.').meta({ example: 'Ana María Rojas' }),
     idType: z.enum(ID_TYPES).describe('Type of identification document.'),
     idNumber: z.string().min(3).max(20).describe('Document number.').meta({ example: '1020304050' }),
     phone: z
