@@ -141,12 +141,14 @@ const PATTERN_RULES: readonly PatternRule[] = [
   },
   {
     pattern: /\bDate\.now\(|\bnew Date\(\)/,
-    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
+    allowedIn:
+      /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'take the time from the database or kit/clock.ts, never from the process clock',
   },
   {
     pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync|Int)\(/,
-    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
+    allowedIn:
+      /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'take random values from kit',
   },
   {

@@ -16,6 +16,15 @@ export async function refreshEndpoints({ stack, a, b, sinkUrl }: Stage): Promise
   }
 }
 
+/** Keeps the first endpoint of B: the probes create more than an organization may have. */
+export async function deleteExtraEndpoints({ stack, b }: Stage): Promise<void> {
+  const url = `${stack.apis[0]?.url ?? ''}/webhook-endpoints`;
+  const headers = { 'x-api-key': b.apiKey };
+  const { data } = (await (await fetch(url, { headers })).json()) as { data: readonly { id: string }[] };
+  const kept = b.pool('webhook-endpoints').distinct[0];
+  for (const { id } of data) if (id !== kept) await fetch(`${url}/${id}`, { method: 'DELETE', headers });
+}
+
 /** Anomalies appear in responses only after payments went wrong; the database has them at once. */
 export async function addAnomalies(stage: Stage): Promise<void> {
   for (const tenant of [stage.a, stage.b] as Tenant[]) {

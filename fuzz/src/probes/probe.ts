@@ -1,5 +1,5 @@
 import { randomFrom } from '../../../chaos/src/run/random.ts';
-import type { Body, Operation, Parameter } from '../document/openapi.ts';
+import type { Body, OpenApi, Operation, Parameter } from '../document/openapi.ts';
 import type { Context } from '../generate/context.ts';
 import { valueKinds } from '../generate/parameters.ts';
 import type { FuzzRequest } from '../generate/request.ts';
@@ -40,14 +40,38 @@ export function probesOf(source: ProbeSource, operation: Operation): Probe[] {
   ];
 }
 
+/** All places of an operation that can name something of another organization. */
+export function placesOf(document: OpenApi, operation: Operation): string[] {
+  const parameters = operation.parameters.filter(
+    (parameter) =>
+      !isPublic(operation, parameter) && !endsOnce(operation, parameter) && canNameResource(parameter),
+  );
+  const fields = operation.body ? bodyFields(document, operation.body.schema) : [];
+  return [
+    ...parameters.map(({ in: where, name }) => `${operation.id}, ${where} ${name}`),
+    ...fields.map(({ path }) => `${operation.id}, body ${path.join('.')}`),
+  ];
+}
+
+const NAMED = ['reference', 'Idempotency-Key', 'keyString', 'cursor', 'Last-Event-ID'];
+
+function canNameResource({ name, in: where, schema }: Parameter): boolean {
+  return where === 'path' || schema.format === 'uuid' || NAMED.includes(name);
+}
+
 /** A Bre-B key is public: anybody may look up who receives money sent to it. */
 function isPublic(operation: Operation, { name, in: where }: Parameter): boolean {
   return where === 'path' && name === 'keyString' && operation.segments[0] === 'breb';
 }
 
+/** The first of two requests ends the organization's own resource, so the second gets another answer with any key. */
+function endsOnce(operation: Operation, { name }: Parameter): boolean {
+  return name === 'Idempotency-Key' && operation.path.includes('{');
+}
+
 function parameterProbes(source: ProbeSource, operation: Operation, parameter: Parameter): Probe[] {
   const { name, in: where } = parameter;
-  if (isPublic(operation, parameter)) return [];
+  if (isPublic(operation, parameter) || endsOnce(operation, parameter)) return [];
   const values = foreignValues(source, operation, parameter);
   return values.flatMap((value) =>
     (where === 'header' ? [asIs] : SPELLINGS).map((spelling) => {
@@ -90,7 +114,7 @@ function foreignValues(source: ProbeSource, operation: Operation, parameter: Par
     context: { tenant, other },
     count,
   } = source;
-  const { name, schema, in: where } = parameter;
+  const { name } = parameter;
   if (name === 'reference') return other.references.distinct.slice(0, count);
   if (name === 'Idempotency-Key')
     return ofRun(
@@ -98,8 +122,7 @@ function foreignValues(source: ProbeSource, operation: Operation, parameter: Par
       other.idempotencyKeys.distinct.filter((key) => isUsable(key, tenant)),
     );
   if (name === 'keyString') return other.pool('keyString').distinct.filter(isOwnKey).slice(0, count);
-  const isId = where === 'path' || schema.format === 'uuid' || name === 'cursor' || name === 'Last-Event-ID';
-  if (!isId) return [];
+  if (!canNameResource(parameter)) return [];
   return valueKinds(operation, parameter)
     .flatMap((kind) => other.pool(kind).distinct.slice(0, count))
     .slice(0, count);

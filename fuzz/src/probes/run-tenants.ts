@@ -5,8 +5,8 @@ import type { Operation } from '../document/openapi.ts';
 import type { Context } from '../generate/context.ts';
 import { runRequests } from '../run/run-requests.ts';
 import { type Stage, startStage } from '../run/stage.ts';
-import { addAnomalies, disableRowLevelSecurity, refreshEndpoints } from './database.ts';
-import { probesOf } from './probe.ts';
+import { addAnomalies, deleteExtraEndpoints, disableRowLevelSecurity, refreshEndpoints } from './database.ts';
+import { placesOf, probesOf } from './probe.ts';
 import { ProbeResults, sendProbes } from './send-probes.ts';
 
 /** Requests that give both organizations resources, cursors, keys and tokens. */
@@ -33,6 +33,7 @@ export async function runTenants(cluster: Cluster, seed: number, values: number)
       if (layer === 'query conditions alone') await disableRowLevelSecurity(stage);
       const results = new ProbeResults();
       for (const credential of credentials) {
+        await deleteExtraEndpoints(stage);
         for (const operation of readsFirst(stage.operations)) {
           const source = { context, credential, count: values, run };
           await sendProbes(stage, probesOf(source, operation), results);
@@ -40,6 +41,8 @@ export async function runTenants(cluster: Cluster, seed: number, values: number)
         run += 1;
       }
       print(`  ${layer}: ${results.probes.toLocaleString('en')} probes; ${results.describe()}`);
+      const places = stage.operations.flatMap((operation) => placesOf(stage.document, operation));
+      print(`  places without a value to probe: ${results.findMissing(places).join('; ') || 'none'}`);
       results.report(counts, layer);
     }
   } finally {

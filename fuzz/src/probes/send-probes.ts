@@ -30,6 +30,11 @@ export class ProbeResults {
     entry.unknownMs.push(unknownMs);
   }
 
+  /** The places for which the other organization had no value. */
+  findMissing(places: readonly string[]): string[] {
+    return places.filter((place) => !this.#places.has(place));
+  }
+
   report(counts: ReturnType<typeof tally>, layer: string): void {
     for (const [name, { wrong }] of this.#places) {
       if (wrong.length === 0) counts.pass();
