@@ -5,25 +5,34 @@ import { connect, type Socket } from 'node:net';
  * three times its capacity, so every microsecond it uses is taken from the server.
  */
 export class CallbackConnection {
-  readonly #socket: Socket;
+  readonly #port: number;
+  readonly #lost: (error: Error) => void;
+  #socket: Socket;
+  /** The server closes the connection after this response, as it does when it cannot parse a body. */
+  #closing = false;
   #answered: ((status: number) => void) | null = null;
   #buffered = '';
   #missing = 0;
   #status = 0;
 
-  private constructor(socket: Socket, lost: (error: Error) => void) {
-    this.#socket = socket;
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk) => this.#read(String(chunk)));
-    socket.on('error', lost);
+  private constructor(port: number, socket: Socket, lost: (error: Error) => void) {
+    this.#port = port;
+    this.#lost = lost;
+    this.#socket = this.#listen(socket);
   }
 
   static open(port: number, lost: (error: Error) => void): Promise<CallbackConnection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      const socket = openSocket(port);
       socket.once('error', reject);
-      socket.once('connect', () => resolve(new CallbackConnection(socket, lost)));
+      socket.once('connect', () => resolve(new CallbackConnection(port, socket, lost)));
     });
+  }
+
+  #listen(socket: Socket): Socket {
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk) => this.#read(String(chunk)));
+    return socket.on('error', this.#lost);
   }
 
   send(request: string, answered: (status: number) => void): void {
@@ -44,11 +53,21 @@ export class CallbackConnection {
       if (headEnd < 0) return;
       this.#status = Number(this.#buffered.slice(9, 12));
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#buffered)?.[1] ?? 0);
+      this.#closing = /\r\nconnection: close/i.test(this.#buffered.slice(0, headEnd));
       this.#missing = headEnd + 4 + length - this.#buffered.length;
       this.#buffered = '';
     }
     if (this.#missing > 0) return;
     this.#missing = 0;
+    if (this.#closing) {
+      this.#socket.destroy();
+      // Writes wait until it is connected.
+      this.#socket = this.#listen(openSocket(this.#port));
+    }
     this.#answered?.(this.#status);
   }
+}
+
+function openSocket(port: number): Socket {
+  return connect({ port, host: '127.0.0.1', noDelay: true });
 }
