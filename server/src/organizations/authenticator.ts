@@ -15,7 +15,7 @@ import {
   readCredential,
 } from './credential.ts';
 import { KnownKeyIds } from './known-key-ids.ts';
-import { LookupBudget } from './lookup-budget.ts';
+import { LookupBudget, type LookupClass } from './lookup-budget.ts';
 import type { Principal } from './organization.ts';
 import { unwrap } from './secrets.ts';
 
@@ -185,15 +185,15 @@ export class Authenticator {
       const mayExist = kind === 'key' ? await this.#knownKeyIds.mayExist(id) : ending === 'crc';
       if (!mayExist) return null;
     }
-    return this.#lookUp(credential, suspect || ending !== 'tag');
+    return this.#lookUp(credential, ending !== 'tag' ? 'untagged' : suspect ? 'suspect' : 'trusted');
   }
 
-  #lookUp(credential: Credential, doubtful: boolean): Promise<CachedCredential | null> {
+  #lookUp(credential: Credential, lookupClass: LookupClass): Promise<CachedCredential | null> {
     const key = cacheKey(credential);
     const running = this.#lookups.get(key);
     if (running) return running;
     const lookup = this.#budget
-      .run(doubtful, () => this.#read(credential))
+      .run(lookupClass, () => this.#read(credential))
       .finally(() => this.#lookups.delete(key));
     this.#lookups.set(key, lookup);
     return lookup;
