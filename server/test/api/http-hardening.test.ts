@@ -188,19 +188,23 @@ describe('a proxy that is not configured', () => {
 });
 
 describe('a flood of made-up keys', () => {
-  const SENT = 400;
+  const AT_ONCE = 100;
 
   it('gets 401, then 429, and few log lines; a new token of a merchant works at the same address', async () => {
     const api = stack.apis[0];
     const linesBefore = api?.output().split('"code":"unauthorized"').length ?? 0;
-    const keys = Array.from({ length: SENT }, () =>
-      withChecksum(`cdl_test_01${randomBase32(14)}_${randomBase62(43)}`),
+    const seen = new Set<number>();
+    // Requests that are already in progress still get 401 when the limit of their address is reached.
+    await until(
+      'the address is limited',
+      async () => {
+        for (const status of await Promise.all(Array.from({ length: AT_ONCE }, sendMadeUpKey)))
+          seen.add(status);
+        return seen.has(429);
+      },
+      40_000,
     );
-    const statuses = await Promise.all(
-      keys.map(async (key) => (await stack.api.as(key).get('/balance')).status),
-    );
-    expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    expect(statuses.filter((status) => status === 401).length).toBeGreaterThan(200);
+    expect(seen).toEqual(new Set([401, 429]));
     expect((await new ApiClient(api?.url ?? '', await newToken()).get('/balance')).status).toBe(200);
     const lines = (api?.output().split('"code":"unauthorized"').length ?? 0) - linesBefore;
     expect(lines).toBeGreaterThan(0);
@@ -217,7 +221,8 @@ describe('a flood of made-up keys', () => {
     return { authorization: `Bearer ${String(body['access_token'])}` };
   }
 
-  function withChecksum(body: string): string {
-    return body + base62Digits(crc32(body), 6);
+  async function sendMadeUpKey(): Promise<number> {
+    const body = `cdl_test_01${randomBase32(14)}_${randomBase62(43)}`;
+    return (await stack.api.as(body + base62Digits(crc32(body), 6)).get('/balance')).status;
   }
 });
