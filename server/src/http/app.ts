@@ -100,7 +100,7 @@ function prepare(app: FastifyInstance, deps: ApiDeps): void {
     reply.headers({ 'x-request-id': request.id, ...headers });
     proxies.inspect(request);
     const target = request.raw.url ?? '';
-    if (!isNormalTarget(target)) throw new ApiError('malformed_request', { reason: 'unusual path spelling' });
+    if (!isNormalTarget(target)) throw new ApiError('not_found');
     rejectTooManyParameters(request, target, 'query');
   });
 }
