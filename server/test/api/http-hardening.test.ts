@@ -42,7 +42,7 @@ describe('every response', () => {
     ['a list', () => get('/payins'), 200],
     ['the balance', () => get('/balance'), 200],
     ['an unknown route', () => get('/nothing'), 404],
-    ['an unusual path', () => get('//payins'), 400],
+    ['an unusual path', () => get('//payins'), 404],
     ['a URL that cannot be decoded', () => get('/payins/%zz'), 404],
     ['invalid HTTP', () => exchange('NOT HTTP\r\n\r\n'), 400],
     [

@@ -149,7 +149,6 @@ describe('metrics', () => {
     'caudal_payin_queue_seconds',
     'caudal_http_requests_rejected_total',
     'caudal_http_untrusted_forwarded_total',
-    'caudal_tls_certificate_expiry_timestamp_seconds',
     'caudal_http_requests_in_flight',
     'caudal_http_requests_in_flight_limit',
     'caudal_event_loop_delay_seconds',
