@@ -47,6 +47,11 @@ export const SCOREBOARD: readonly {
     description: "Caudal's way ÷ the fastest of pg-boss, graphile-worker and DBOS",
     target: '>= 1',
   },
+  {
+    id: 'STARVATION',
+    description: "a merchant's latency beside attacks ÷ beside as many harmless requests",
+    target: '<= 1.3',
+  },
 ];
 
 /** Metrics that another command measures. */

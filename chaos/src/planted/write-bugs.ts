@@ -162,8 +162,8 @@ export const WRITE_BUGS: readonly PlantedBug[] = [
       { file: ROUTE, find: '  await store(', replace: '  void store(' },
       {
         file: ROUTE,
-        find: 'notice: endpoint.read(raw) })),\n  );',
-        replace: 'notice: endpoint.read(raw) })),\n  ).catch(() => undefined);',
+        find: 'notice: endpoint.read(raw) })),\n    );',
+        replace: 'notice: endpoint.read(raw) })),\n    ).catch(() => undefined);',
       },
     ],
     steps: [
