@@ -23,52 +23,71 @@ Without options: the requests, the probes and the corruptions. Starts its own Po
 worker processes.
 `;
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string' },
-    from: { type: 'string', default: '0' },
-    minutes: { type: 'string' },
-    tenants: { type: 'boolean', default: false },
-    planted: { type: 'boolean', default: false },
-    ci: { type: 'boolean', default: false },
-    seed: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-  strict: true,
-});
+function readOptions() {
+  const { requests, from, minutes, seed, ...flags } = parseArgs({
+    options: {
+      requests: { type: 'string' },
+      from: { type: 'string', default: '0' },
+      minutes: { type: 'string' },
+      tenants: { type: 'boolean', default: false },
+      planted: { type: 'boolean', default: false },
+      ci: { type: 'boolean', default: false },
+      seed: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+    strict: true,
+  }).values;
+  return {
+    ...flags,
+    requests: requests === undefined ? null : parseCount('requests', requests),
+    from: parseCount('from', from),
+    minutes: minutes === undefined ? null : parseCount('minutes', minutes),
+    seed: seed === undefined ? randomInt(1, 2 ** 31) : parseCount('seed', seed),
+  };
+}
+
+type Options = ReturnType<typeof readOptions>;
 
 const DEFAULT_REQUESTS = 50_000;
 /** Values per parameter in the probes. */
 const PROBE_VALUES = { full: 6, ci: 1 };
 
-async function run(cluster: Cluster, seed: number): Promise<Outcome[]> {
-  const everything = values.requests === undefined && !values.tenants && !values.planted;
+async function run(cluster: Cluster, options: Options): Promise<Outcome[]> {
+  const { requests, from, minutes, seed, tenants, planted, ci } = options;
+  const everything = requests === null && !tenants && !planted;
   const outcomes: Outcome[] = [];
-  if (everything || values.requests !== undefined)
+  if (everything || requests !== null)
     outcomes.push(
       await runFuzz(cluster, seed, {
-        from: parseCount(values.from),
-        until: values.requests === undefined ? DEFAULT_REQUESTS : parseCount(values.requests),
-        ...(values.minutes === undefined ? {} : { minutes: parseCount(values.minutes) }),
+        from,
+        until: requests ?? DEFAULT_REQUESTS,
+        ...(minutes === null ? {} : { minutes }),
       }),
     );
-  if (everything || values.tenants)
-    outcomes.push(await runTenants(cluster, seed, values.ci ? PROBE_VALUES.ci : PROBE_VALUES.full));
-  if (everything || values.planted) outcomes.push(await runPlanted(cluster, seed));
+  if (everything || tenants)
+    outcomes.push(await runTenants(cluster, seed, ci ? PROBE_VALUES.ci : PROBE_VALUES.full));
+  if (everything || planted) outcomes.push(await runPlanted(cluster, seed));
   return outcomes;
 }
 
-function parseCount(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error(`"${text}" is not a number`);
+function parseCount(option: string, text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new TypeError(`--${option} takes a whole number, not "${text}"`);
   return Number(text);
 }
 
 async function main(): Promise<number> {
-  if (values.help) {
+  let options: Options;
+  try {
+    options = readOptions();
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nnpm run fuzz -- --help lists the options\n`);
+    return 2;
+  }
+  if (options.help) {
     process.stdout.write(HELP);
     return 0;
   }
-  const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : parseCount(values.seed);
+  const { seed } = options;
   const startedAt = performance.now();
   print(`fuzz: seed ${seed}, Node ${process.version}`);
   const cluster = await startCluster();
@@ -76,7 +95,7 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void cluster.stop().finally(() => process.exit(1)));
   try {
-    const outcomes = await run(cluster, seed);
+    const outcomes = await run(cluster, options);
     print(`fuzz: seed ${seed}, ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
     return reportTotals(outcomes);
   } finally {

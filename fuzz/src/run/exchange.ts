@@ -2,7 +2,7 @@ import { type FuzzRequest, toBytes } from '../generate/request.ts';
 import type { Answer } from '../wire/answer.ts';
 import { Connection } from '../wire/connection.ts';
 
-/** No response within this time is a violation by itself. */
+/** A response that takes longer is a violation. */
 const TIMEOUT_MS = 15_000;
 /** What raw bytes start may never end. */
 const RAW_TIMEOUT_MS = 1000;

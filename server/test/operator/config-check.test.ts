@@ -108,7 +108,7 @@ describe('caudal config check', () => {
     ]);
   });
 
-  it('warns in production when nobody said whether there is a proxy', async () => {
+  it('warns in production when CAUDAL_TRUSTED_PROXIES is not set', async () => {
     expect((await check({ ...PRODUCTION, CAUDAL_TRUSTED_PROXIES: '' })).warnings).toEqual([
       expect.stringContaining('CAUDAL_TRUSTED_PROXIES is not set'),
     ]);
