@@ -40,9 +40,11 @@ test('a path is matched like a router does', () => {
   const { operations } = buildWorld(1);
   const find = (method: string, target: string) => findOperation(operations, method, target)?.id ?? null;
   expect(find('GET', '/payins/x?y=1')).toBe('getPayin');
-  expect(find('HEAD', '/payins/%41')).toBe('getPayin');
+  expect(find('HEAD', '/payins/%40')).toBe('getPayin');
   expect(find('GET', '/events/stream')).toBe('streamEvents');
   expect(find('GET', '/payins/')).toBeNull();
+  const otherSpellings = ['/%70ayins', '/payins/%41', '//payins', '/./payins', '/payins/..', '/payins%2fx'];
+  expect(otherSpellings.filter((path) => find('GET', path) !== null)).toEqual([]);
   expect(find('GET', '/payins/%')).toBeNull();
   expect(find('PUT', '/payins')).toBeNull();
 });

@@ -22,13 +22,16 @@ export function findOperation(
   return fitting.sort((one, other) => countParameters(one) - countParameters(other))[0] ?? null;
 }
 
+/** A dot segment, a backslash, or a percent-encoded character that a path may hold as it is: such a path is no route. */
+const OTHER_SPELLING = /\/\.{1,2}(?:\/|$)|\\|%(?:2[def]|3[0-9]|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9a])/i;
+
 function countParameters({ segments }: Operation): number {
   return segments.filter((segment) => segment.startsWith('{')).length;
 }
 
 function decodeSegments(target: string): string[] | null {
   const [path = ''] = target.split(/[?#]/, 1);
-  if (!path.startsWith('/')) return null;
+  if (!path.startsWith('/') || OTHER_SPELLING.test(path)) return null;
   try {
     const segments = path.slice(1).split('/').map(decodeURIComponent);
     return segments.includes('') ? null : segments;
