@@ -4,6 +4,8 @@ import { REVERSIBLE } from './reversal.ts';
 import { type Account, OWN_ACCOUNTS, SHARED_ACCOUNTS } from './transfer.ts';
 
 const OWN = OWN_ACCOUNTS.map((account) => `('${account}')`).join(', ');
+/** The causes that the merchants' role may post. */
+const MERCHANT_CAUSES = "'payout_hold', 'payout_release'";
 const SHARED = SHARED_ACCOUNTS.map((account) => `('${account}')`).join(', ');
 
 // Sums transfers by account pair before it splits debits and credits: half the rows to process.
@@ -99,8 +101,40 @@ const REVERSALS = check(
        else false end)`,
 );
 
+// Role names end with their kind, whatever their prefix. Causes posted before roles were recorded have none.
+const WRITERS = check(
+  'cause-writers',
+  `select 'ledger_causes' as "table", organization_id as "organizationId", kind || ' ' || id as id,
+     'written by ' || case when kind in (${MERCHANT_CAUSES}) then 'the batch or system role' else 'the system role' end as expected,
+     'written by ' || written_by as found
+   from caudal.ledger_causes
+   where written_by is not null and written_by not like '%\\_system'
+     and not (written_by like '%\\_batch' and kind in (${MERCHANT_CAUSES}))`,
+);
+
+// Deposits booked before they had a record of their own have no writer either.
+const DEPOSITS = check(
+  'deposits',
+  `with booked as (
+     select t.organization_id, t.id, t.amount_in_cents || ' from ' || t.debit_account || ' to ' || t.credit_account || ' for ' || c.id as posting
+     from caudal.ledger_causes c
+     join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
+     where c.kind = 'deposit' and c.written_by is not null
+   ),
+   recorded as (
+     select organization_id, id, amount_in_cents || ' from treasury to available for ' || organization_id || ':' || reference as posting
+     from caudal.deposits
+   )
+   select case when r.id is null then 'ledger_transfers' else 'deposits' end as "table",
+     coalesce(r.organization_id, b.organization_id) as "organizationId", coalesce(r.id, b.id)::text as id,
+     case when r.id is null then 'the record of a deposit' else coalesce(b.posting, 'its transfer') end as expected,
+     case when r.id is null or b.id is null then 'none' else r.posting end as found
+   from recorded r full join booked b on b.organization_id = r.organization_id and b.id = r.id
+   where r.posting is distinct from b.posting`,
+);
+
 /** Internal consistency of the ledger. */
-export const BOOK_CHECKS = [BALANCES, CAUSES, SUBTOTALS, REVERSALS];
+export const BOOK_CHECKS = [BALANCES, CAUSES, SUBTOTALS, REVERSALS, WRITERS, DEPOSITS];
 
 const TOTALS = statement(
   'ledger-check.totals',

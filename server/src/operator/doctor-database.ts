@@ -9,6 +9,7 @@ import {
 import { type Login, tryLogin } from '../db/login.ts';
 import { migrationStatus } from '../db/migration-files.ts';
 import { nextMonthPartitionsExist } from '../db/months.ts';
+import { findChangedRights } from '../db/rights.ts';
 import { versionError } from '../db/server-version.ts';
 import type { SystemDb } from '../db/system.ts';
 import { probeWrite } from '../db/write-probe.ts';
@@ -132,18 +133,23 @@ export async function examineMigrations(db: SystemDb): Promise<Finding> {
 
 export async function examineRoles(db: SystemDb, config: Config): Promise<Finding> {
   const { roles } = config.database;
-  const [excess, withoutRls, missing] = await Promise.all([
+  const [excess, changed, withoutRls, missing] = await Promise.all([
     findExcessPrivileges(db, [roles.read, roles.backup], Object.values(roles)),
+    findChangedRights(db, roles),
     findTablesWithoutRls(db),
     findTablesMissingInDumps(db, roles.backup),
   ]);
   const problems = [
     ...excess,
+    ...changed,
     ...withoutRls.map((table) => `${table} has no forced row-level security`),
     ...missing.map((table) => `${table} cannot be read by ${roles.backup}: a dump would miss its rows`),
   ];
   if (problems.length === 0)
-    return ok('roles', 'no excess privileges, and row-level security isolates organizations');
+    return ok(
+      'roles',
+      'the roles have exactly the rights that the migrations grant, and row-level security isolates organizations',
+    );
   return fail(
     'roles',
     problems.join('\n'),

@@ -4,7 +4,7 @@ import type { SystemDeps } from '../../deps.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { Cents } from '../../kit/money.ts';
 import { lockBalance } from '../../ledger/balance.store.ts';
-import { depositCause } from '../../ledger/deposit.store.ts';
+import { depositCause, insertDeposit } from '../../ledger/deposit.store.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { postingByCause, reversedAmount } from '../../ledger/reversal.store.ts';
 import { organizationExists } from '../../organizations/organization.store.ts';
@@ -25,13 +25,15 @@ export type DepositOutcome =
   | { readonly kind: 'already_reversed'; readonly amount: Cents }
   | { readonly kind: 'organization_not_found' };
 
+const RECORDED_ONCE = new Set(['deposit_once', 'ledger_cause_once']);
+
 /** Credits money that an organization paid in outside the rails to its available balance. */
 export async function deposit(deps: DepositDeps, command: Deposit): Promise<DepositOutcome> {
   try {
     return await postOnce(deps, command);
   } catch (error) {
     // A concurrent command posted it between our check and our transfer: the second attempt finds it.
-    if (isDatabaseError(error) && error.constraint === 'ledger_cause_once') return postOnce(deps, command);
+    if (isDatabaseError(error) && RECORDED_ONCE.has(error.constraint ?? '')) return postOnce(deps, command);
     throw error;
   }
 }
@@ -56,6 +58,7 @@ function postOnce(
         resource: id,
         details: { reference, amountInCents: amount.toString() },
       });
+      await insertDeposit(tx, { organizationId, id }, amount, reference);
       await post(tx, [
         { id, organizationId, debit: 'treasury', credit: 'available', amount, cause, resourceId: null },
       ]);
