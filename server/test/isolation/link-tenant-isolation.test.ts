@@ -83,9 +83,8 @@ describe('database isolation of links', () => {
   it('lets caudal_batch close and reserve links of its batch, and change nothing else', async () => {
     const client = await connectAs('batchUrl');
     for (const write of [
-      'update caudal.payment_links set closes_at = now()',
-      `update caudal.payment_links set open_breb_payin_id = null where id = '${linkId}'`,
-      `update caudal.payment_links set open_pse_payin_id = null where id = '${linkId}'`,
+      'update caudal.payment_links set closes_at = least(closes_at, now())',
+      `update caudal.payment_links set open_breb_payin_id = open_pse_payin_id where id = '${linkId}'`,
     ]) {
       const affected = write.includes('where') ? 1 : 2;
       expect([write, await execute(client, batchSetting(a), write)]).toEqual([write, affected]);

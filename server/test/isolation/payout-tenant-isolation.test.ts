@@ -170,8 +170,8 @@ describe('database isolation of payouts', () => {
       const sql = `select from caudal.${table} where organization_id = '${a.id}'`;
       expect([table, await execute(batch, batchSetting(b, a), sql)]).toEqual([table, count]);
     }
-    const update = 'update caudal.ledger_balances set balance_in_cents = 0';
-    expect(await execute(batch, batchSetting(a), update)).toBeGreaterThan(0);
+    const update = "update caudal.ledger_balances set updated_at = now() where account = 'available'";
+    expect(await execute(batch, batchSetting(a), update)).toBe(1);
   });
 
   it.each(['payout_history', 'payout_attempts', 'breb_lookups', 'lookup_buckets', 'operator_actions'])(
@@ -211,10 +211,11 @@ describe('database isolation of payouts', () => {
            and a.attnum > 0 and not a.attisdropped and has_column_privilege(r.oid, a.attrelid, a.attnum, 'update') order by 1) as columns
        from pg_roles r where r.rolname in ('caudal_read', 'caudal_batch', 'caudal_system') order by 1`,
     );
-    const commonColumns =
-      'error_code lease_token leased_until rail_due_at rail_task result_at status updated_at'.split(' ');
+    const commonColumns = 'lease_token leased_until rail_due_at rail_task result_at status updated_at'.split(
+      ' ',
+    );
     const railColumns =
-      'attempts execution_id first_sent_at last_sent_at polls rail_status resolution_id resolved_at'.split(
+      'attempts error_code execution_id first_sent_at last_sent_at polls rail_status resolution_id resolved_at'.split(
         ' ',
       );
     const systemColumns = [...commonColumns, ...railColumns];
@@ -305,8 +306,11 @@ describe('database isolation of payouts', () => {
   it('does not let caudal_batch post for another organization', async () => {
     const client = await connectAs('batchUrl');
     const id = `${payoutsOfA[0]?.id.slice(0, -4)}0000`;
-    const insert = `insert into caudal.ledger_transfers values
-      ('${a.id}', '${id}', 'held', 'available', 1, 'payout_release', '${id}', '${id}', now())`;
+    const insert = `with cause as (
+        insert into caudal.ledger_causes (kind, id, organization_id, transfer_id) values ('payout_hold', '${id}', '${a.id}', '${id}')
+      )
+      insert into caudal.ledger_transfers (organization_id, id, debit_account, credit_account, amount_in_cents, cause_kind, cause_id, resource_id, at)
+      values ('${a.id}', '${id}', 'available', 'held', 1, 'payout_hold', '${id}', '${id}', now())`;
     expect(await execute(client, batchSetting(b), insert)).toBe(INSUFFICIENT_PRIVILEGE);
     expect(await execute(client, batchSetting(a), insert)).toBe(1);
   });

@@ -84,7 +84,7 @@ describe('database isolation of webhooks', () => {
     for (const write of [
       "update caudal.webhook_endpoints set address = ''",
       'update caudal.webhook_queues set open = false',
-      "update caudal.webhook_deliveries set status = 'DELIVERED', next_attempt_at = null, ended_at = now()",
+      'update caudal.webhook_deliveries set next_attempt_at = now()',
     ]) {
       expect([write, await execute(client, batchSetting(a), write)]).toEqual([write, 1]);
       expect([write, await execute(client, batchSetting(b), write)]).toEqual([write, 0]);
