@@ -274,7 +274,7 @@ create trigger merchants_set_once before update on caudal.anomalies for each row
 -- A transfer needs its cause, which can be used once, and a release needs the canceled payout with its amount. Runs at the end
 -- of the statement, which inserts causes and transfers together.
 create function caudal.check_merchant_transfers() returns trigger
-  language plpgsql set search_path = pg_catalog, pg_temp
+  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 begin
   if exists (
@@ -293,23 +293,50 @@ end $$;
 create trigger merchants_post after insert on caudal.ledger_transfers referencing new table as added for each statement
   when (current_user = 'caudal_batch') execute function caudal.check_merchant_transfers();
 
--- A payout under way has held its amount when its transaction commits. Earlier versions insert payouts before their holds.
-create function caudal.check_merchant_hold() returns trigger
-  language plpgsql set search_path = pg_catalog, pg_temp
+-- A payout under way has held its amount when its transaction commits. Earlier versions insert payouts before their holds. One
+-- row per statement, because a deferred trigger per payout costs several times as much. The merchants' role writes it itself
+-- and may delete it: the queued check still runs, and runs as the role that sees the causes of its organizations.
+create unlogged table caudal.merchant_payouts (
+  transaction_id   xid8 not null,
+  owner_ids        uuid[] not null,
+  payout_ids       uuid[] not null,
+  amounts_in_cents bigint[] not null
+);
+create index merchant_payouts_of_transaction on caudal.merchant_payouts (transaction_id);
+grant select, insert (transaction_id, owner_ids, payout_ids, amounts_in_cents), delete on caudal.merchant_payouts to caudal_batch;
+
+create function caudal.record_merchant_payouts() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 begin
-  if new.amount_in_cents is distinct from (
-    select t.amount_in_cents
-    from caudal.ledger_causes c join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
-    where c.kind = 'payout_hold' and c.id = new.id::text and c.organization_id = new.organization_id
-      and t.cause_kind = 'payout_hold' and t.cause_id = c.id
+  insert into caudal.merchant_payouts (transaction_id, owner_ids, payout_ids, amounts_in_cents)
+  select pg_current_xact_id(), array_agg(p.organization_id), array_agg(p.id), array_agg(p.amount_in_cents)
+  from added p where p.status = 'PROCESSING'
+  having count(*) > 0;
+  return null;
+end $$;
+create trigger merchants_record after insert on caudal.payouts referencing new table as added for each statement
+  when (current_user = 'caudal_batch') execute function caudal.record_merchant_payouts();
+
+create function caudal.check_merchant_holds() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+as $$
+begin
+  if exists (
+    select from unnest(new.owner_ids, new.payout_ids, new.amounts_in_cents) as p (organization_id, id, amount_in_cents)
+    where p.amount_in_cents is distinct from (
+      select t.amount_in_cents
+      from caudal.ledger_causes c join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
+      where c.kind = 'payout_hold' and c.id = p.id::text and c.organization_id = p.organization_id
+        and t.cause_kind = 'payout_hold' and t.cause_id = c.id)
   ) then
     raise exception 'a payout was created without holding its amount' using errcode = 'insufficient_privilege';
   end if;
+  delete from caudal.merchant_payouts where transaction_id = new.transaction_id;
   return null;
 end $$;
-create constraint trigger merchants_hold after insert on caudal.payouts deferrable initially deferred for each row
-  when (current_user = 'caudal_batch' and new.status = 'PROCESSING') execute function caudal.check_merchant_hold();
+create constraint trigger merchants_hold after insert on caudal.merchant_payouts deferrable initially deferred for each row
+  execute function caudal.check_merchant_holds();
 
 -- What the merchants' role posted, and how it changed balances, in the open transaction; compared and deleted when it commits.
 -- No role has a right to it: the functions that write it run as the owner. It has no row-level security, because the owner is
@@ -324,7 +351,7 @@ create unlogged table caudal.merchant_changes (
 create index merchant_changes_of_transaction on caudal.merchant_changes (transaction_id);
 
 create function caudal.record_merchant_transfers() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 begin
   insert into caudal.merchant_changes (transaction_id, owner_ids, accounts, amounts_in_cents)
@@ -340,7 +367,7 @@ create trigger merchants_record after insert on caudal.ledger_transfers referenc
   when (current_user = 'caudal_batch') execute function caudal.record_merchant_transfers();
 
 create function caudal.record_merchant_balances() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 begin
   insert into caudal.merchant_changes (transaction_id, owner_ids, accounts, amounts_in_cents)
@@ -354,7 +381,7 @@ create trigger merchants_record after update on caudal.ledger_balances referenci
   for each statement when (current_user = 'caudal_batch') execute function caudal.record_merchant_balances();
 
 create function caudal.check_merchant_balances() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 begin
   if exists (
@@ -371,5 +398,5 @@ end $$;
 create constraint trigger zero_difference after insert on caudal.merchant_changes deferrable initially deferred for each row
   execute function caudal.check_merchant_balances();
 
-revoke execute on function caudal.check_merchant_transfers(), caudal.check_merchant_hold(), caudal.record_merchant_transfers(),
+revoke execute on function caudal.check_merchant_transfers(), caudal.record_merchant_payouts(), caudal.check_merchant_holds(), caudal.record_merchant_transfers(),
   caudal.record_merchant_balances(), caudal.check_merchant_balances() from public;

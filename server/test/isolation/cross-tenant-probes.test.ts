@@ -72,7 +72,7 @@ async function readRelations(): Promise<Relation[]> {
 interface Probe {
   readonly sql: string;
   /** The most rows that it may return or change: those of A without a condition, none of B. */
-  readonly most: number;
+  readonly maxRows: number;
 }
 
 /** Statements about the rows of B, by its id; and without a condition, so that only row-level security filters. */
@@ -88,34 +88,34 @@ function toProbes(
   const literal = (column: string) => foreign?.[column] ?? 'null';
   const insert = `insert into ${table} (${columns.join(', ')}) values (${columns.map(literal).join(', ')})`;
   return [
-    { sql: `select count(*) from ${table} ${ofB} having count(*) > 0`, most: 0 },
+    { sql: `select count(*) from ${table} ${ofB} having count(*) > 0`, maxRows: 0 },
     {
       sql: `select exists (select from ${table} ${ofB}) as found from (values (1)) as one where exists (select from ${table} ${ofB})`,
-      most: 0,
+      maxRows: 0,
     },
-    { sql: `select from ${table} ${ofB} for update`, most: 0 },
-    { sql: `select from ${table} ${ofB} for key share`, most: 0 },
-    { sql: `delete from ${table} ${ofB}`, most: 0 },
-    { sql: `delete from ${table}`, most: own },
+    { sql: `select from ${table} ${ofB} for update`, maxRows: 0 },
+    { sql: `select from ${table} ${ofB} for key share`, maxRows: 0 },
+    { sql: `delete from ${table} ${ofB}`, maxRows: 0 },
+    { sql: `delete from ${table}`, maxRows: own },
     {
       sql: `delete from ${table} using caudal.organizations o ${ofB.replace(owner, `${table}.${owner}`)}`,
-      most: 0,
+      maxRows: 0,
     },
-    { sql: insert, most: 0 },
-    { sql: `${insert} on conflict do nothing`, most: 0 },
+    { sql: insert, maxRows: 0 },
+    { sql: `${insert} on conflict do nothing`, maxRows: 0 },
     // Months are not granted at all, and without a setting no row is visible: one column stands for all.
     ...(isMonth || !ownVisible ? [owner] : columns).flatMap((column) => [
-      { sql: `select "${column}" from ${table}`, most: own },
+      { sql: `select "${column}" from ${table}`, maxRows: own },
       // Values of the row of B, with a condition that names no organization.
       {
         sql: `select from ${table} where "${column}"::text = ${literal(column)} and ${owner} <> '${a.organizationId}'`,
-        most: 0,
+        maxRows: 0,
       },
-      { sql: `update ${table} set "${column}" = "${column}" ${ofB}`, most: 0 },
-      { sql: `update ${table} set "${column}" = ${literal(column)}`, most: own },
+      { sql: `update ${table} set "${column}" = "${column}" ${ofB}`, maxRows: 0 },
+      { sql: `update ${table} set "${column}" = ${literal(column)}`, maxRows: own },
       {
         sql: `insert into ${table} (${owner === column ? owner : `${owner}, "${column}"`}) values ('${b.organizationId}'${owner === column ? '' : `, ${literal(column)}`})`,
-        most: 0,
+        maxRows: 0,
       },
     ]),
   ];
@@ -129,7 +129,7 @@ async function functionProbes(): Promise<Probe[]> {
   );
   return functions.map(({ call }) => ({
     sql: `select from (select ${call}::text as answer) as called where answer like '%${shops.b.organizationId}%'`,
-    most: 0,
+    maxRows: 0,
   }));
 }
 
@@ -182,12 +182,12 @@ it('no statement of a session of A reads or changes a row of B', { timeout: 60_0
       probes += results.length;
       executed += results.filter(({ state }) => state === 'done').length;
       for (const [index, result] of results.entries())
-        if (result.state === 'done' && result.rows > (tried[index]?.most ?? 0))
+        if (result.state === 'done' && result.rows > (tried[index]?.maxRows ?? 0))
           leaks.push({ ...result, role });
     }
   };
   await Promise.all([...clients].map(([role, client]) => probe(role, client)));
-  console.log(`${probes} cross-tenant probes, ${executed} of them permitted by the grants`);
+  process.stdout.write(`${probes} cross-tenant probes, ${executed} of them permitted by the grants\n`);
   expect(leaks).toEqual([]);
   expect(probes).toBeGreaterThan(5000);
   // Otherwise only grants were tested, and not row-level security.
