@@ -1,5 +1,6 @@
 import { queryRecord, queryRecords } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Actor } from '../kit/actor.ts';
 import { ANOMALY_COLUMNS } from './anomaly.store.ts';
 import type { Anomaly } from './anomaly.ts';
 
@@ -19,10 +20,10 @@ const ACCEPT = statement(
 
 /**
  * Records that the merchant accepts the money. Only the merchants' database role may write it.
- * @param by the id of the API key
+ * @param by the API key
  * @returns null when the anomaly is unknown, has no money, or is already accepted or resolved
  */
-export async function acceptAnomaly(tx: Tx, anomaly: AnomalyOfPayin, by: string): Promise<Anomaly | null> {
+export async function acceptAnomaly(tx: Tx, anomaly: AnomalyOfPayin, by: Actor): Promise<Anomaly | null> {
   const { organizationId, payinId, id } = anomaly;
   const [row] = await queryRecords<Anomaly>(tx, ACCEPT, [organizationId, payinId, id, by]);
   return row ?? null;

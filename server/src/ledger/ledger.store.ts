@@ -1,6 +1,7 @@
 import { money, nullable, ROW_ID, text, uuid } from '../db/columns.ts';
 import { queryRecords, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Actor } from '../kit/actor.ts';
 import { type CauseKind, OWN_ACCOUNTS, type Transfer } from './transfer.ts';
 
 const OWN = OWN_ACCOUNTS.map((account) => `'${account}'`).join(', ');
@@ -13,6 +14,7 @@ const NEW = new RowSet({
   cause_kind: text(),
   cause_id: text(),
   resource_id: nullable(uuid),
+  created_by: text<Actor>(),
 });
 
 const POST = statement(
@@ -31,8 +33,8 @@ const POST = statement(
    ),
    transfers as (
      insert into caudal.ledger_transfers
-       (organization_id, id, debit_account, credit_account, amount_in_cents, cause_kind, cause_id, resource_id, at)
-     select organization_id, id, debit, credit, amount, cause_kind, cause_id, resource_id, at from new, moment
+       (organization_id, id, debit_account, credit_account, amount_in_cents, cause_kind, cause_id, resource_id, created_by, at)
+     select organization_id, id, debit, credit, amount, cause_kind, cause_id, resource_id, created_by, at from new, moment
    ),
    change as materialized (
      select organization_id, account, sum(amount)::bigint as amount

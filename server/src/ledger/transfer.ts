@@ -1,3 +1,4 @@
+import type { Actor } from '../kit/actor.ts';
 import type { Cents } from '../kit/money.ts';
 
 /** The organization's own accounts. Each has a balance row, which never goes below zero. */
@@ -47,6 +48,8 @@ export interface Transfer {
   readonly cause: { readonly kind: CauseKind; readonly id: string };
   /** The payin, payout, settlement or anomaly it belongs to; for a reversal the reversed transfer. */
   readonly resourceId: string | null;
+  /** Who caused the posting. */
+  readonly createdBy: Actor;
 }
 
 /** The clearing account of each rail. */

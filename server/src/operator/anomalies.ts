@@ -65,7 +65,7 @@ export async function anomaliesResolve(deps: SystemDeps, options: Options): Prom
     by: options.by,
     note,
     organizationId: organizationId || null,
-    makeReturn: receiver && returnTo(deps, receiver),
+    makeReturn: receiver && returnTo(deps, receiver, options.by),
   });
   if (outcome.kind !== 'resolved') throw new Error(rejectionText(outcome));
   const { returnPayoutId } = outcome;
@@ -161,7 +161,7 @@ function rejectionText(outcome: Exclude<ResolveOutcome, { kind: 'resolved' }>): 
     case 'already_resolved':
       return `the anomaly was resolved before: ${outcome.anomaly.resolution} by ${outcome.anomaly.resolvedBy} at ${outcome.anomaly.resolvedAt?.toISOString()}`;
     case 'accepted':
-      return `the merchant accepted it at ${outcome.anomaly.acceptedAt?.toISOString()} (API key ${outcome.anomaly.acceptedBy}); a worker credits it`;
+      return `the merchant accepted it at ${outcome.anomaly.acceptedAt?.toISOString()} (${outcome.anomaly.acceptedBy}); a worker credits it`;
     case 'no_money':
       return 'the anomaly has no money to move: use --dismiss';
     case 'holds_money':

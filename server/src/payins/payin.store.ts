@@ -18,6 +18,7 @@ import {
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { queryRow, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Actor } from '../kit/actor.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, CREATED_SOURCE_COLUMNS, FIELD_COLUMNS, PAYIN_COLUMNS } from './payin.columns.ts';
 import { FIRST_POLL_SECONDS } from './payin.polling.ts';
@@ -32,6 +33,7 @@ export interface NewPayin extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly leaseToken: string;
   /** Null: one hour after the creation. */
   readonly expiresAt: Date | null;
+  readonly createdBy: Actor;
 }
 
 const LIFETIME_MS = 3_600_000;
@@ -44,6 +46,7 @@ const NEW = new RowSet({
   expires_at: nullable(time),
   rail_due: flag,
   lease_token: uuid,
+  created_by: text<Actor>(),
 });
 
 const INSERT = statement(
@@ -60,6 +63,7 @@ const INSERT = statement(
    )
    ${insertSelect('caudal.payins', {
      ...copied({ ...CREATED_COLUMNS, ...CREATED_SOURCE_COLUMNS }),
+     created_by: 'created_by',
      currency: "'COP'",
      status: 'status',
      created_at: 'at',
@@ -88,6 +92,7 @@ export async function insertPayins(tx: Tx, payins: readonly NewPayin[]): Promise
     // A PSE payin without a payer waits for the payer's details; for Bre-B the key is due instead of the payin.
     railDue: payin.source.rail === 'PSE' && payin.customer !== null,
     leaseToken: payin.leaseToken,
+    createdBy: payin.createdBy,
   }));
   const [inserted] = await tx.query<{ created_at: Date }>(INSERT, NEW.parameters(rows));
   if (!inserted) throw new Error('the insert of payins returned no row');

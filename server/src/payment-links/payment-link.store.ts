@@ -8,9 +8,11 @@ import {
   type RowOf,
   rowReader,
   selectList,
+  text,
 } from '../db/columns.ts';
 import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Actor } from '../kit/actor.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, LINK_COLUMNS } from './payment-link.columns.ts';
 import { asCreated, type PaymentLink } from './payment-link.ts';
@@ -18,6 +20,7 @@ import { asCreated, type PaymentLink } from './payment-link.ts';
 /** A link to insert. The database sets its times. */
 export interface NewLink extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly dataKey: SecretKey;
+  readonly createdBy: Actor;
 }
 
 /** For `select` and `returning`, of the table alias `l`. */
@@ -27,13 +30,15 @@ export type LinkRow = RowOf<typeof LINK_COLUMNS>;
 
 const LIFETIME = "interval '1 hour'";
 
-const NEW = new RowSet(CREATED_COLUMNS);
+const INSERTED_COLUMNS = { ...CREATED_COLUMNS, created_by: text<Actor>() };
+
+const NEW = new RowSet(INSERTED_COLUMNS);
 
 const INSERT = statement(
   'payment-link.insert',
   `with moment as materialized (select caudal.now() as at)
    ${insertSelect('caudal.payment_links', {
-     ...copied(CREATED_COLUMNS),
+     ...copied(INSERTED_COLUMNS),
      currency: "'COP'",
      status: "'PENDING'",
      created_at: 'at',
@@ -49,7 +54,10 @@ const pickFields = fieldPicker(CREATED_COLUMNS);
 
 /** @returns the links in the given order */
 export async function insertLinks(tx: Tx, links: readonly NewLink[]): Promise<PaymentLink[]> {
-  const rows = links.map((link) => encryptFields(link, link.dataKey));
+  const rows = links.map((link) => ({
+    ...encryptFields(link, link.dataKey),
+    createdBy: link.createdBy,
+  }));
   const [inserted] = await tx.query<{ created_at: Date; expires_at: Date }>(INSERT, NEW.parameters(rows));
   if (!inserted) throw new Error('no payment link was inserted');
   const { created_at: createdAt, expires_at: expiresAt } = inserted;

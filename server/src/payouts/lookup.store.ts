@@ -1,6 +1,7 @@
 import { bytes, nullable, type RowId, uuid } from '../db/columns.ts';
 import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Actor } from '../kit/actor.ts';
 import type { Resolved } from './payout.store.ts';
 
 /** The result of a key lookup, as far as a later payout needs it. */
@@ -9,19 +10,20 @@ export interface NewLookup extends RowId {
   readonly resolutionId: string;
   readonly holder: Buffer;
   readonly validForMs: number;
+  readonly createdBy: Actor;
 }
 
 const INSERT = statement(
   'lookup.insert',
-  `insert into caudal.breb_lookups (organization_id, id, receiver_index, resolution_id, holder, resolved_at, expires_at)
-   select $1, $2, $3, $4, $5, at, at + make_interval(secs => $6 / 1000.0) from (select caudal.now() as at) as moment
+  `insert into caudal.breb_lookups (organization_id, id, receiver_index, resolution_id, holder, created_by, resolved_at, expires_at)
+   select $1, $2, $3, $4, $5, $7, at, at + make_interval(secs => $6 / 1000.0) from (select caudal.now() as at) as moment
    returning expires_at`,
 );
 
 /** @returns when the lookup expires */
 export async function insertLookup(tx: Tx, lookup: NewLookup): Promise<Date> {
-  const { organizationId, id, receiverIndex, resolutionId, holder, validForMs } = lookup;
-  const values = [organizationId, id, receiverIndex, resolutionId, holder, validForMs];
+  const { organizationId, id, receiverIndex, resolutionId, holder, validForMs, createdBy } = lookup;
+  const values = [organizationId, id, receiverIndex, resolutionId, holder, validForMs, createdBy];
   const [row] = await tx.query<{ expires_at: Date }>(INSERT, values);
   if (!row) throw new Error('no lookup was inserted');
   return row.expires_at;

@@ -17,6 +17,7 @@ import {
 } from '../db/columns.ts';
 import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Actor } from '../kit/actor.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, FIELD_COLUMNS, PAYOUT_COLUMNS } from './payout.columns.ts';
 import { NO_STATUS } from './payout.states.ts';
@@ -44,6 +45,7 @@ export interface NewPayout extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly anomaly: { readonly id: string; readonly organizationId: string } | null;
   /** Whether the balance covers it and the amount is held. If not, it is declined on creation. */
   readonly covered: boolean;
+  readonly createdBy: Actor;
 }
 
 const INSERTED_COLUMNS = {
@@ -56,6 +58,7 @@ const INSERTED_COLUMNS = {
   holder: nullable(bytes),
   anomaly_id: nullable(uuid),
   anomaly_organization_id: nullable(uuid),
+  created_by: text<Actor>(),
 };
 
 const NEW = new RowSet({ ...INSERTED_COLUMNS, covered: flag });
@@ -98,7 +101,7 @@ export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Prom
 }
 
 function toStored(payout: NewPayout) {
-  const { organizationId, id, brebKey, secrets, resolved, anomaly, covered } = payout;
+  const { organizationId, id, brebKey, secrets, resolved, anomaly, covered, createdBy } = payout;
   return {
     ...encryptFields(payout, secrets.dataKey),
     receiver: encryptReceiver(secrets.dataKey, brebKey, organizationId, id),
@@ -109,6 +112,7 @@ function toStored(payout: NewPayout) {
     holder: resolved?.holder ?? null,
     anomalyId: anomaly?.id ?? null,
     anomalyOrganizationId: anomaly?.organizationId ?? null,
+    createdBy,
     covered,
   };
 }

@@ -1,6 +1,7 @@
 import { bytes, ROW_ID, type RowId, text } from '../db/columns.ts';
 import { queryRecord, queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Actor } from '../kit/actor.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { decryptPart, decryptStaticHeader } from './endpoint.encryption.ts';
 import type { DisabledReason, Endpoint } from './endpoint.ts';
@@ -11,6 +12,7 @@ export interface NewEndpoint extends RowId {
   readonly description: string | null;
   readonly encryptedStaticHeader: Buffer | null;
   readonly encryptedSecret: Buffer;
+  readonly createdBy: Actor;
 }
 
 const COLUMNS =
@@ -20,8 +22,8 @@ const INSERT = statement(
   'webhook-endpoint.insert',
   `with moment as materialized (select caudal.now() as at),
    queue as (insert into caudal.webhook_queues (organization_id, endpoint_id) values ($1, $2))
-   insert into caudal.webhook_endpoints as e (organization_id, id, address, events, description, static_header, secret, status, created_at, updated_at)
-   select $1, $2, $3, $4::text[], $5, $6, $7, 'ENABLED', at, at from moment
+   insert into caudal.webhook_endpoints as e (organization_id, id, address, events, description, static_header, secret, created_by, status, created_at, updated_at)
+   select $1, $2, $3, $4::text[], $5, $6, $7, $8, 'ENABLED', at, at from moment
    returning ${COLUMNS}`,
 );
 
@@ -33,7 +35,7 @@ export interface EndpointRecord extends Omit<Endpoint, 'url' | 'staticHeader'> {
 
 export async function insertEndpoint(tx: Tx, endpoint: NewEndpoint): Promise<EndpointRecord> {
   const { organizationId, id, encryptedUrl, events, description } = endpoint;
-  const { encryptedStaticHeader, encryptedSecret } = endpoint;
+  const { encryptedStaticHeader, encryptedSecret, createdBy } = endpoint;
   const values = [
     organizationId,
     id,
@@ -42,6 +44,7 @@ export async function insertEndpoint(tx: Tx, endpoint: NewEndpoint): Promise<End
     description,
     encryptedStaticHeader,
     encryptedSecret,
+    createdBy,
   ];
   const [inserted] = await queryRecords<EndpointRecord>(tx, INSERT, values);
   if (!inserted) throw new Error('no endpoint was inserted');

@@ -9,6 +9,7 @@ import { type CreatedPayin, type CreatePayin, createPayins } from '../../src/flo
 import { PseOpener } from '../../src/flows/payins/open-pse-payins.ts';
 import { PayinCreator, type PayinRequest } from '../../src/flows/payins/payin-creator.ts';
 import { CollectionStarter } from '../../src/flows/payins/start-collection.ts';
+import { PAYER } from '../../src/kit/actor.ts';
 import { BusinessClock } from '../../src/kit/clock.ts';
 import { hmac } from '../../src/kit/crypto.ts';
 import { ApiError } from '../../src/kit/errors.ts';
@@ -76,6 +77,7 @@ function command(
   return {
     id: uuidv7(now, deps.cell),
     leaseToken: newLeaseToken(),
+    createdBy: PAYER,
     organization: owner.organization,
     secrets: owner.secrets,
     idempotency:

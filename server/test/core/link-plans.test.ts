@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertAuthorization } from '../../src/customers/authorization.store.ts';
 import type { Tx } from '../../src/db/tx.ts';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { countCompletedPayins } from '../../src/payins/completed-count.store.ts';
@@ -52,6 +53,7 @@ describe('the plan of each statement about links and pages, with empty tables', 
             customer: null,
             metadata: null,
             dataKey: keyFromBytes(Buffer.alloc(32)),
+            createdBy: SYSTEM,
           },
         ]),
     ],

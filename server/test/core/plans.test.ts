@@ -26,6 +26,7 @@ import {
   reserveIdempotencyKeys,
 } from '../../src/idempotency/idempotency.store.ts';
 import { releaseReferences, reserveReferences } from '../../src/idempotency/reference.store.ts';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { lockAvailable, lockBalance, readBalances } from '../../src/ledger/balance.store.ts';
@@ -206,6 +207,7 @@ describe('the plan of each statement about payins and payouts, with empty tables
             source: { rail: 'BRE_B', keyType: 'SINGLE_USE', key: KEY },
             paymentLinkId: null,
             expiresAt: null,
+            createdBy: SYSTEM,
           },
         ]),
     ],
@@ -258,6 +260,7 @@ describe('the plan of each statement about payins and payouts, with empty tables
             amount: cents(1),
             cause: { kind: 'payment', id: 'x' },
             resourceId: ID,
+            createdBy: SYSTEM,
           },
         ]),
     ],
@@ -294,6 +297,7 @@ describe('the plan of each statement about payins and payouts, with empty tables
             endToEndId: 'x',
             anomaly: null,
             covered: true,
+            createdBy: SYSTEM,
           },
         ]),
     ],
@@ -361,7 +365,14 @@ describe('the plan of each statement about payins and payouts, with empty tables
     [
       'insert a lookup',
       (tx) =>
-        insertLookup(tx, { ...PAYIN, receiverIndex: HASH, resolutionId: 'x', holder: HASH, validForMs: 1 }),
+        insertLookup(tx, {
+          ...PAYIN,
+          receiverIndex: HASH,
+          resolutionId: 'x',
+          holder: HASH,
+          validForMs: 1,
+          createdBy: SYSTEM,
+        }),
     ],
     ['find lookups', (tx) => findLookups(tx, [{ organizationId: ID, receiverIndex: HASH, lookupId: null }])],
     ['purge lookups', (tx) => purgeLookups(tx)],
@@ -374,7 +385,7 @@ describe('the plan of each statement about payins and payouts, with empty tables
       'resolve an anomaly',
       (tx) => resolveAnomaly(tx, FULL_ANOMALY, { by: 'x', how: 'return', note: null }, ID),
     ],
-    ['accept an anomaly', (tx) => acceptAnomaly(tx, { organizationId: ID, payinId: ID, id: ID }, 'x')],
+    ['accept an anomaly', (tx) => acceptAnomaly(tx, { organizationId: ID, payinId: ID, id: ID }, SYSTEM)],
     [
       'lock an anomaly of a payin',
       (tx) => lockAnomalyOfPayin(tx, { organizationId: ID, payinId: ID, id: ID }),

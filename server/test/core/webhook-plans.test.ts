@@ -8,6 +8,7 @@ import {
   listEventIdsAfter,
   listEvents,
 } from '../../src/events/event-list.store.ts';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import {
   dispatchEvents,
@@ -90,6 +91,7 @@ describe('the plan of each statement about events, with empty tables', () => {
           description: null,
           encryptedStaticHeader: null,
           encryptedSecret: BYTES,
+          createdBy: SYSTEM,
         }),
     ],
     ['find an endpoint', (tx) => findEndpoint(tx, ID, ID)],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deposit } from '../../src/flows/ledger/deposit.system.ts';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { cents } from '../../src/kit/money.ts';
 import { depositCause } from '../../src/ledger/deposit.store.ts';
 import { post } from '../../src/ledger/ledger.store.ts';
@@ -108,6 +109,7 @@ describe('ledger deposit', () => {
           amount: cents(700),
           cause,
           resourceId: null,
+          createdBy: SYSTEM,
         },
       ]);
       const waiting = deposit(deps, command);

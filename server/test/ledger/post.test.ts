@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tx } from '../../src/db/tx.ts';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { cents } from '../../src/kit/money.ts';
 import { readBalances } from '../../src/ledger/balance.store.ts';
@@ -35,7 +36,17 @@ function transfer(
 ): Transfer {
   const id = uuidv7(caudal.deps.clock.now(), caudal.deps.cell);
   const cause = { kind: 'payment', id: `BRE_B:test-${(causes += 1)}` } as const;
-  return { id, organizationId, debit, credit, amount: cents(amount), cause, resourceId: null, ...more };
+  return {
+    id,
+    organizationId,
+    debit,
+    credit,
+    amount: cents(amount),
+    cause,
+    resourceId: null,
+    createdBy: SYSTEM,
+    ...more,
+  };
 }
 
 const inTransaction = <T>(work: (tx: Tx) => Promise<T>, by = caudal) =>

@@ -1,3 +1,4 @@
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { type Cents, cents } from '../../src/kit/money.ts';
 import { readBalances } from '../../src/ledger/balance.store.ts';
@@ -27,7 +28,7 @@ export interface TestLedger {
   insertConfirmed(payins: readonly ConfirmedPayin[]): Promise<string[]>;
   newId(): string;
   post(
-    ...transfers: readonly (Omit<Transfer, 'amount' | 'id'> & { readonly amount: number })[]
+    ...transfers: readonly (Omit<Transfer, 'amount' | 'id' | 'createdBy'> & { readonly amount: number })[]
   ): Promise<void>;
   /** Waits until a session of this database waits for a lock. */
   waitForLockWaiter(): Promise<void>;
@@ -84,13 +85,19 @@ export async function openTestLedger(): Promise<TestLedger> {
           amount: cents(amount),
           cause: { kind: 'payment', id: `${rail}:${id}` },
           resourceId: id,
+          createdBy: SYSTEM,
         })),
       );
       return rows.map((row) => row.id);
     },
     post: (...transfers) =>
       postTransfers(
-        transfers.map((transfer) => ({ ...transfer, id: newId(), amount: cents(transfer.amount) })),
+        transfers.map((transfer) => ({
+          ...transfer,
+          id: newId(),
+          amount: cents(transfer.amount),
+          createdBy: SYSTEM,
+        })),
       ),
     waitForLockWaiter: async () => {
       await until('a session waits for a lock', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLinks } from '../../src/flows/payment-links/create-links.ts';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { cents } from '../../src/kit/money.ts';
 import { CheckoutDriver } from '../harness/checkout-driver.ts';
@@ -36,6 +37,7 @@ async function create(count: number): Promise<void> {
         organization,
         secrets,
         idempotency: null,
+        createdBy: SYSTEM,
         amount: cents(100),
         reference: newReference(),
         description: null,

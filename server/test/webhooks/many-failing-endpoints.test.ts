@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { encryptPart } from '../../src/webhooks/endpoint.encryption.ts';
 import { insertEndpoint } from '../../src/webhooks/endpoint.store.ts';
@@ -35,6 +36,7 @@ async function failingEndpoints({ id: organizationId, shop }: Merchant, path: st
         description: null,
         encryptedStaticHeader: null,
         encryptedSecret: encryptPart(dataKey, 'secret', generateWebhookSecret(), organizationId, id),
+        createdBy: SYSTEM,
       });
     }
   });

@@ -1,6 +1,7 @@
 import { recordAction } from '../../audit/operator-action.store.ts';
 import { isDatabaseError } from '../../db/failures.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { operatorActor } from '../../kit/actor.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { Cents } from '../../kit/money.ts';
 import { lockBalance } from '../../ledger/balance.store.ts';
@@ -60,7 +61,16 @@ function postOnce(
       });
       await insertDeposit(tx, { organizationId, id }, amount, reference);
       await post(tx, [
-        { id, organizationId, debit: 'treasury', credit: 'available', amount, cause, resourceId: null },
+        {
+          id,
+          organizationId,
+          debit: 'treasury',
+          credit: 'available',
+          amount,
+          cause,
+          resourceId: null,
+          createdBy: operatorActor(operator),
+        },
       ]);
     }
     const available = await lockBalance(tx, organizationId, 'available');

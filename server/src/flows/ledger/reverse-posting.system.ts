@@ -3,6 +3,7 @@ import { recordAction } from '../../audit/operator-action.store.ts';
 import { isDatabaseError } from '../../db/failures.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { operatorActor } from '../../kit/actor.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { Cents } from '../../kit/money.ts';
 import { lockBalance } from '../../ledger/balance.store.ts';
@@ -99,6 +100,7 @@ function reverseOnce(deps: ReverseDeps, reversal: Reversal): Promise<Reversed | 
         amount,
         cause: reversalCause(posting.id),
         resourceId: posting.id,
+        createdBy: operatorActor(reversal.operator),
       },
     ]);
     return { kind: 'reversed', transferId, reversedTransferId: posting.id, amount, anomalyId };

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { SYSTEM } from '../../kit/actor.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import { cents } from '../../kit/money.ts';
@@ -102,5 +103,14 @@ function settlementFor(settlements: ReadonlyMap<string, Settlement>, payin: Sett
 /** The transfer has the settlement's id: each settlement has exactly one transfer. */
 function toTransfer({ id, organizationId, amount }: Settlement): Transfer {
   const cause = { kind: 'settlement', id } as const;
-  return { id, organizationId, debit: 'pending', credit: 'available', amount, cause, resourceId: id };
+  return {
+    id,
+    organizationId,
+    debit: 'pending',
+    credit: 'available',
+    amount,
+    cause,
+    resourceId: id,
+    createdBy: SYSTEM,
+  };
 }

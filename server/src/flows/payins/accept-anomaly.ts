@@ -11,6 +11,7 @@ import {
   releaseIdempotencyKeys,
   reserveIdempotencyKeys,
 } from '../../idempotency/idempotency.store.ts';
+import { apiKeyActor } from '../../kit/actor.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { Principal } from '../../organizations/organization.ts';
@@ -56,7 +57,7 @@ export async function acceptAnomaly(
     async (tx): Promise<Accepted | ApiError> => {
       const replayed = reservation && (await replay(tx, reservation, anomaly));
       if (replayed) return replayed;
-      const accepted = await accept(tx, anomaly, keyId);
+      const accepted = await accept(tx, anomaly, apiKeyActor(keyId));
       if (accepted) return { anomaly: accepted, replayed: false };
       if (reservation) await releaseIdempotencyKeys(tx, [reservation]);
       return rejection(await lockAnomalyOfPayin(tx, anomaly));

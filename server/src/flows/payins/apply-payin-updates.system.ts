@@ -4,6 +4,7 @@ import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
+import { SYSTEM } from '../../kit/actor.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { type Cents, cents } from '../../kit/money.ts';
@@ -242,6 +243,7 @@ class Outcome {
       amount: posting.amount,
       cause: { kind: posting.excess ? 'payment_excess' : kind, id },
       resourceId: payinId,
+      createdBy: SYSTEM,
     };
   }
 
@@ -255,6 +257,7 @@ class Outcome {
       amount,
       cause: { kind: 'link_parts', id: payment_link_id ?? '' },
       resourceId: id,
+      createdBy: SYSTEM,
     };
   }
 

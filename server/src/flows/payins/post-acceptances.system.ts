@@ -2,6 +2,7 @@ import { postponePosting, resolveAccepted, resolveAcceptedOne } from '../../anom
 import { type Anomaly, anomalyCause } from '../../anomalies/anomaly.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { type Actor, apiKeyActor, SYSTEM } from '../../kit/actor.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import { cents } from '../../kit/money.ts';
@@ -46,7 +47,7 @@ function credit(deps: SystemDeps, tx: Tx, accepted: readonly Anomaly[]): Promise
   return post(
     tx,
     accepted.map(
-      ({ id, organizationId, amount, reversals }): Transfer => ({
+      ({ id, organizationId, amount, reversals, acceptedBy }): Transfer => ({
         id: uuidv7(deps.clock.now(), deps.cell),
         organizationId,
         debit: 'suspense',
@@ -54,9 +55,16 @@ function credit(deps: SystemDeps, tx: Tx, accepted: readonly Anomaly[]): Promise
         amount: cents(amount ?? 0n),
         cause: anomalyCause({ id, reversals }),
         resourceId: id,
+        createdBy: toActor(acceptedBy),
       }),
     ),
   );
+}
+
+/** Earlier versions stored the bare id of the API key. */
+function toActor(acceptedBy: string | null): Actor {
+  if (acceptedBy === null) return SYSTEM;
+  return apiKeyActor(acceptedBy.replace(/^key:/, ''));
 }
 
 /** The anomaly stays accepted and is retried later: an operator must check the ledger. */

@@ -9,6 +9,7 @@ import { recordAction } from '../../audit/operator-action.store.ts';
 import { isDatabaseError } from '../../db/failures.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { operatorActor } from '../../kit/actor.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
 import { post } from '../../ledger/ledger.store.ts';
@@ -107,7 +108,10 @@ async function resolveInTransaction(
   if (accounts !== null && transferId !== null && anomaly.amount !== null) {
     const amount = cents(anomaly.amount < 0n ? -anomaly.amount : anomaly.amount);
     const cause = anomalyCause(anomaly);
-    await post(tx, [{ id: transferId, organizationId: owner, ...accounts, amount, cause, resourceId: id }]);
+    const createdBy = operatorActor(resolving.by);
+    await post(tx, [
+      { id: transferId, organizationId: owner, ...accounts, amount, cause, resourceId: id, createdBy },
+    ]);
   }
   return { kind: 'resolved', anomaly, organizationId: owner, returnPayoutId };
 }

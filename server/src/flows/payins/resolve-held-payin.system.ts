@@ -3,6 +3,7 @@ import type { Anomaly } from '../../anomalies/anomaly.ts';
 import { recordAction } from '../../audit/operator-action.store.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { operatorActor } from '../../kit/actor.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { type Cents, cents } from '../../kit/money.ts';
 import { post } from '../../ledger/ledger.store.ts';
@@ -61,7 +62,7 @@ async function decide(
   deps: SystemDeps,
   tx: Tx,
   payin: LockedPayin,
-  { how }: HeldDecision,
+  { how, by }: HeldDecision,
 ): Promise<Cents | null> {
   const rowId = { organizationId: payin.organization_id, id: payin.id };
   const payment = await bookedPayment(tx, { ...rowId, since: payin.created_at });
@@ -79,6 +80,7 @@ async function decide(
         amount,
         cause: { kind: 'payment_reversal', id: payment.causeId },
         resourceId: payin.id,
+        createdBy: operatorActor(by),
       },
     ]);
   return amount;

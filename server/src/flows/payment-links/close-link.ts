@@ -5,6 +5,7 @@ import { closeEarly } from '../../payins/payin-closing.store.ts';
 import { linkFromRow } from '../../payment-links/payment-link.store.ts';
 import type { PaymentLink } from '../../payment-links/payment-link.ts';
 import { closeLinkToAttempts } from '../../payment-links/payment-link-outcome.store.ts';
+import { recordMerchantAction } from '../shared/record-merchant-action.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
 
 /**
@@ -12,16 +13,15 @@ import { writeForMerchant } from '../shared/write-for-merchant.ts';
  * bank is allowed to finish. When no attempt is open any more, the link becomes EXPIRED and emits its event.
  * @throws ApiError `not_found`, `payment_link_completed`, `outcome_unknown`, `service_unavailable`
  */
-export async function closeLink(
-  deps: Deps,
-  { organization, secrets }: Principal,
-  id: string,
-): Promise<PaymentLink> {
+export async function closeLink(deps: Deps, principal: Principal, id: string): Promise<PaymentLink> {
+  const { organization, secrets } = principal;
   const linkId = { organizationId: organization.id, id };
   const row = await writeForMerchant(deps, 'close link', organization.id, async (tx) => {
     const closed = await closeLinkToAttempts(tx, linkId);
     if (!closed) return new ApiError('not_found');
-    return closed.status === 'COMPLETED' ? new ApiError('payment_link_completed') : closed;
+    if (closed.status === 'COMPLETED') return new ApiError('payment_link_completed');
+    await recordMerchantAction(deps, tx, principal, 'payment_link.expire', id);
+    return closed;
   });
   // A separate transaction, because everywhere else payins are locked before links. If it fails, the key expires
   // within 15 minutes anyway.

@@ -2,6 +2,7 @@ import { type Authorization, insertAuthorization } from '../../customers/authori
 import type { Customer } from '../../customers/customer.ts';
 import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
+import { PAYER } from '../../kit/actor.ts';
 import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
@@ -67,6 +68,7 @@ export async function openAttempt(
           callbackUrl: link.callback_url,
           source,
           paymentLinkId: linkId,
+          createdBy: PAYER,
           expiresAt: source.rail === 'BRE_B' ? keyExpiry : null,
         },
       ]);

@@ -2,6 +2,7 @@ import { insertAnomalies, type NewAnomaly } from '../../anomalies/anomaly.store.
 import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { SYSTEM } from '../../kit/actor.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
@@ -73,7 +74,7 @@ export async function applyPayoutUpdates(
   );
   const results = updates.map((update) => outcome.apply(update, payouts.get(update.reference) ?? null));
 
-  const transfers = await endPayouts(deps, dataKeys, tx, outcome.transitions);
+  const transfers = await endPayouts(deps, dataKeys, tx, outcome.transitions, SYSTEM);
   await adoptExecutions(tx, outcome.adopted);
   await recordExecutions(tx, outcome.executions);
   await insertAnomalies(tx, outcome.anomalies);
@@ -192,6 +193,7 @@ class Outcome {
         amount,
         cause: { kind: 'execution', id: causeId(executionId) },
         resourceId: id,
+        createdBy: SYSTEM,
       });
       this.#account(organizationId, payoutId, executionId);
     }

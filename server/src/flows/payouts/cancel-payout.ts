@@ -1,11 +1,13 @@
 import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
+import { apiKeyActor } from '../../kit/actor.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { payoutFromRow } from '../../payouts/payout.store.ts';
 import type { Payout } from '../../payouts/payout.ts';
 import { cancelUnsent, lockPayouts } from '../../payouts/payout-outcome.store.ts';
+import { recordMerchantAction } from '../shared/record-merchant-action.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
 import { payoutEvents, payoutTransfers } from './end-payouts.ts';
 
@@ -30,9 +32,14 @@ export async function cancelPayout(deps: Deps, principal: Principal, id: string)
           payoutEvents(deps, [canceled], () => dataKey),
           () => dataKey,
         );
+        await recordMerchantAction(deps, tx, principal, 'payout.cancel', id);
         await post(
           tx,
-          payoutTransfers(deps, [{ ...canceled, anomaly_id: null, anomaly_organization_id: null }]),
+          payoutTransfers(
+            deps,
+            [{ ...canceled, anomaly_id: null, anomaly_organization_id: null }],
+            apiKeyActor(principal.keyId),
+          ),
         );
         return payoutFromRow(canceled, dataKey);
       }

@@ -110,6 +110,7 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
             organizationId: command.organization.id,
             id: command.id,
             amount: command.amount,
+            createdBy: command.createdBy,
           }),
         ),
     );

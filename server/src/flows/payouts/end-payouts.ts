@@ -4,6 +4,7 @@ import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
+import type { Actor } from '../../kit/actor.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
@@ -52,6 +53,7 @@ export async function endPayouts(
   dataKeys: DataKeys,
   tx: Tx,
   transitions: readonly (RowId & Transition)[],
+  createdBy: Actor,
 ): Promise<Transfer[]> {
   const { maxProcessingMs } = deps.payoutRail.capabilities;
   const ended = await transitionPayouts(tx, transitions, lastPollMs(maxProcessingMs));
@@ -63,16 +65,25 @@ export async function endPayouts(
     tx,
     ended.filter((row) => row.status !== 'CONFIRMED').map((row) => row.anomaly_id),
   );
-  return payoutTransfers(deps, ended);
+  return payoutTransfers(deps, ended, createdBy);
 }
 
 /** The transfers of final payouts: out through the rail, or back to the available balance. */
-export function payoutTransfers(deps: IdDeps, ended: readonly TransitionedPayout[]): Transfer[] {
-  return ended.flatMap((row) => toTransfer(deps, row) ?? []);
+export function payoutTransfers(
+  deps: IdDeps,
+  ended: readonly TransitionedPayout[],
+  createdBy: Actor,
+): Transfer[] {
+  return ended.flatMap((row) => toTransfer(deps, row, createdBy) ?? []);
 }
 
-function toTransfer({ clock, cell }: IdDeps, row: TransitionedPayout): Transfer | null {
-  const about = { id: uuidv7(clock.now(), cell), amount: cents(row.amount_in_cents), resourceId: row.id };
+function toTransfer({ clock, cell }: IdDeps, row: TransitionedPayout, createdBy: Actor): Transfer | null {
+  const about = {
+    id: uuidv7(clock.now(), cell),
+    amount: cents(row.amount_in_cents),
+    resourceId: row.id,
+    createdBy,
+  };
   const sent = { ...about, credit: CLEARING.BRE_B, cause: { kind: 'payout', id: row.id } } as const;
   // The money of a return stays in suspense until it is sent, so there is no hold to release.
   if (row.anomaly_organization_id !== null)
@@ -93,7 +104,7 @@ function toTransfer({ clock, cell }: IdDeps, row: TransitionedPayout): Transfer 
 /** The transfer that holds the money of a payout. */
 export function toHoldTransfer(
   { clock, cell }: IdDeps,
-  { organizationId, id, amount }: { organizationId: string; id: string; amount: Transfer['amount'] },
+  { organizationId, id, amount, createdBy }: RowId & Pick<Transfer, 'amount' | 'createdBy'>,
 ): Transfer {
   return {
     id: uuidv7(clock.now(), cell),
@@ -103,5 +114,6 @@ export function toHoldTransfer(
     amount,
     cause: { kind: 'payout_hold', id },
     resourceId: id,
+    createdBy,
   };
 }

@@ -1,6 +1,7 @@
 import { toWriteError } from '../../db/failures.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
+import { apiKeyActor } from '../../kit/actor.ts';
 import { FairQueue } from '../../kit/batch/fair-queue.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { uuidv7 } from '../../kit/ids.ts';
@@ -112,7 +113,7 @@ export class KeyLookups {
   }
 
   async #conclude(
-    { organization, secrets }: Principal,
+    { organization, secrets, keyId }: Principal,
     { key, keyType }: { readonly key: string; readonly keyType: ReceiverKeyType },
     answer: RailAnswer<Resolution> | undefined,
     expected: Expected,
@@ -132,6 +133,7 @@ export class KeyLookups {
         resolutionId: holder.resolutionId,
         holder: holderIndex(secrets.hashKey, holder),
         validForMs: this.#deps.payoutRail.capabilities.resolutionMs - MARGIN_MS,
+        createdBy: apiKeyActor(keyId),
       });
     });
     this.#results.add({ result: missed ? 'mismatch' : 'found' });

@@ -1,5 +1,6 @@
 import type { RowId } from '../../db/columns.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { SYSTEM } from '../../kit/actor.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import { post } from '../../ledger/ledger.store.ts';
@@ -126,7 +127,7 @@ export class ResolutionRefresher {
             ]
           : [],
       );
-      const transfers = await endPayouts(this.#deps, this.#dataKeys, tx, transitions);
+      const transfers = await endPayouts(this.#deps, this.#dataKeys, tx, transitions, SYSTEM);
       await recordResolutionRefreshes(
         tx,
         results.flatMap((result) => ('decline' in result ? [] : [result])),

@@ -2,6 +2,7 @@ import { recordAction } from '../../audit/operator-action.store.ts';
 import type { ActionDetails } from '../../audit/operator-action.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { operatorActor } from '../../kit/actor.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
@@ -210,7 +211,13 @@ async function applyDecision(
           }
         : { to: 'DECLINED', errorCode: decision.errorCode, executionId: null, cause: 'declined_by_operator' };
     const dataKeys = new DataKeys(deps.system, deps.masterKeys);
-    const transfers = await endPayouts(deps, dataKeys, tx, [{ ...rowId, ...transition }]);
+    const transfers = await endPayouts(
+      deps,
+      dataKeys,
+      tx,
+      [{ ...rowId, ...transition }],
+      operatorActor(by.operator),
+    );
     const { to: status, errorCode } = transition;
     const details = { decision: decision.kind, status, errorCode, decidedBy: 'operator' };
     await recordResolution(tx, payout, by, details);

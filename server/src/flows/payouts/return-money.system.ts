@@ -1,6 +1,7 @@
 import type { Anomaly } from '../../anomalies/anomaly.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
+import { operatorActor } from '../../kit/actor.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
@@ -45,6 +46,7 @@ export async function findReceiver(
 export function returnTo(
   deps: SystemDeps,
   { brebKey, resolution, secrets }: Receiver,
+  operator: string,
 ): (tx: Tx, anomaly: Anomaly) => Promise<string> {
   return async (tx, anomaly) => {
     const id = uuidv7(deps.clock.now(), deps.cell);
@@ -67,6 +69,7 @@ export function returnTo(
         endToEndId: resourceReference(id, await getOrganizationNumber(tx, OPERATOR_ORGANIZATION_ID)),
         anomaly: { id: anomaly.id, organizationId: anomaly.organizationId },
         covered: true,
+        createdBy: operatorActor(operator),
       },
     ]);
     return id;

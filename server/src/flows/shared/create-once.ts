@@ -7,6 +7,7 @@ import {
   releaseReferences,
   reserveReferences,
 } from '../../idempotency/reference.store.ts';
+import type { Actor } from '../../kit/actor.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import type { ApiError } from '../../kit/errors.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
@@ -19,6 +20,8 @@ export interface Creation {
   readonly secrets: OrganizationSecrets;
   readonly idempotency: { readonly keyHash: Buffer; readonly bodyHash: Buffer } | null;
   readonly reference: string;
+  /** The API key that sent the request. */
+  readonly createdBy: Actor;
 }
 
 export type Created<Resource> =

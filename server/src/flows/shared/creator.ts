@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts';
+import { apiKeyActor } from '../../kit/actor.ts';
 import type { Batcher } from '../../kit/batch/batcher.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { Principal } from '../../organizations/organization.ts';
@@ -56,7 +57,7 @@ export class Creator<Command extends Creation, Resource> {
 /** The fields of a command that do not come from the request. */
 export function newCreation(
   { clock, cell }: Pick<Deps, 'clock' | 'cell'>,
-  { organization, secrets }: Principal,
+  { organization, secrets, keyId }: Principal,
   operation: string,
   idempotency: Idempotency | null,
 ): Omit<Creation, 'reference'> {
@@ -64,6 +65,7 @@ export function newCreation(
     id: uuidv7(clock.now(), cell),
     organization,
     secrets,
+    createdBy: apiKeyActor(keyId),
     idempotency: idempotencyReservation(secrets, operation, idempotency),
   };
 }

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
 import { releaseIdempotencyKeys, reserveIdempotencyKeys } from '../../idempotency/idempotency.store.ts';
+import { apiKeyActor } from '../../kit/actor.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { OrganizationSecrets, Principal } from '../../organizations/organization.ts';
@@ -21,6 +22,7 @@ import { DISABLED_BY_OWNER, type Endpoint, type StaticHeader } from '../../webho
 import { lockQueue, pauseQueues, resumeQueue } from '../../webhooks/queue.store.ts';
 import { formatWebhookSecret, generateWebhookSecret } from '../../webhooks/signature.ts';
 import { type Idempotency, idempotencyReservation } from '../shared/creation-request.ts';
+import { recordMerchantAction } from '../shared/record-merchant-action.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
 
 /** Limit per organization: each event may be delivered to every endpoint. */
@@ -52,7 +54,7 @@ export async function createEndpoint(
   request: EndpointRequest,
   idempotency: Idempotency | null,
 ): Promise<EndpointWithSecret & { readonly replayed: boolean }> {
-  const { organization, secrets } = principal;
+  const { organization, secrets, keyId } = principal;
   const id = uuidv7(deps.clock.now(), deps.cell);
   const idempotencyKey = idempotencyReservation(secrets, OPERATION, idempotency);
   const reservation =
@@ -80,6 +82,7 @@ export async function createEndpoint(
       description: request.description,
       encryptedStaticHeader: encryptHeader(secrets, request.staticHeader, organization.id, id),
       encryptedSecret: encryptPart(secrets.dataKey, 'secret', secret, organization.id, id),
+      createdBy: apiKeyActor(keyId),
     });
     const created = {
       endpoint: decryptEndpoint(inserted, secrets.dataKey),
@@ -136,10 +139,11 @@ export type EndpointUpdate = {
 /** Enabling an endpoint resumes its pending deliveries. @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable` */
 export async function updateEndpoint(
   deps: Deps,
-  { organization, secrets }: Principal,
+  principal: Principal,
   id: string,
   update: EndpointUpdate,
 ): Promise<Endpoint> {
+  const { organization, secrets } = principal;
   const { dataKey } = secrets;
   const row = await writeForMerchant(
     deps,
@@ -167,6 +171,7 @@ export async function updateEndpoint(
         DISABLED_BY_OWNER,
       );
       if (!changed) return new ApiError('not_found');
+      await recordMerchantAction(deps, tx, principal, 'webhook_endpoint.update', id);
       if (changed.status === 'DISABLED') await pauseQueues(tx, [{ organizationId: organization.id, id }]);
       else if (update.status !== undefined || update.url !== undefined)
         await resumeQueue(tx, organization.id, id);
@@ -178,10 +183,12 @@ export async function updateEndpoint(
 }
 
 /** @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable` */
-export async function removeEndpoint(deps: Deps, { organization }: Principal, id: string): Promise<void> {
+export async function removeEndpoint(deps: Deps, principal: Principal, id: string): Promise<void> {
+  const { organization } = principal;
   await writeForMerchant(deps, TRANSACTION, organization.id, async (tx): Promise<true | ApiError> => {
     const found = await lockQueue(tx, organization.id, id);
     if (!found || !(await deleteEndpoint(tx, organization.id, id))) return new ApiError('not_found');
+    await recordMerchantAction(deps, tx, principal, 'webhook_endpoint.delete', id);
     await pauseQueues(tx, [{ organizationId: organization.id, id }]);
     return true;
   });
@@ -190,17 +197,22 @@ export async function removeEndpoint(deps: Deps, { organization }: Principal, id
 /** The old and the new secret both sign for a day. @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable` */
 export async function rotateEndpointSecret(
   deps: Deps,
-  { organization, secrets }: Principal,
+  principal: Principal,
   id: string,
 ): Promise<EndpointWithSecret> {
+  const { organization, secrets } = principal;
   const secret = generateWebhookSecret();
   const encrypted = encryptPart(secrets.dataKey, 'secret', secret, organization.id, id);
   const row = await writeForMerchant(
     deps,
     TRANSACTION,
     organization.id,
-    async (tx): Promise<EndpointRecord | ApiError> =>
-      (await rotateSecret(tx, organization.id, id, encrypted, ROTATION_SECONDS)) ?? new ApiError('not_found'),
+    async (tx): Promise<EndpointRecord | ApiError> => {
+      const rotated = await rotateSecret(tx, organization.id, id, encrypted, ROTATION_SECONDS);
+      if (!rotated) return new ApiError('not_found');
+      await recordMerchantAction(deps, tx, principal, 'webhook_endpoint.rotate_secret', id);
+      return rotated;
+    },
   );
   return { endpoint: decryptEndpoint(row, secrets.dataKey), secret: formatWebhookSecret(secret) };
 }

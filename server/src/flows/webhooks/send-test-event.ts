@@ -5,6 +5,7 @@ import { uuidv7 } from '../../kit/ids.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { insertTestDelivery } from '../../webhooks/delivery.store.ts';
 import { findEndpoint } from '../../webhooks/endpoint.store.ts';
+import { recordMerchantAction } from '../shared/record-merchant-action.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
 
 /**
@@ -12,11 +13,8 @@ import { writeForMerchant } from '../shared/write-for-merchant.ts';
  * @returns the event's id
  * @throws ApiError `not_found`, `endpoint_disabled`, `outcome_unknown`, `service_unavailable`
  */
-export async function sendTestEvent(
-  deps: Deps,
-  { organization, secrets }: Principal,
-  endpointId: string,
-): Promise<string> {
+export async function sendTestEvent(deps: Deps, principal: Principal, endpointId: string): Promise<string> {
+  const { organization, secrets } = principal;
   const id = uuidv7(deps.clock.now(), deps.cell);
   const createdAt = new Date(Math.floor(deps.clock.time()));
   const eventId = await writeForMerchant(
@@ -30,6 +28,7 @@ export async function sendTestEvent(
       const event = { organizationId: organization.id, id, endpointId, createdAt };
       await recordTestEvent(tx, event, secrets.dataKey);
       await insertTestDelivery(tx, organization.id, endpointId, id);
+      await recordMerchantAction(deps, tx, principal, 'webhook_endpoint.test', endpointId);
       return id;
     },
   );
