@@ -113,7 +113,9 @@ describe('the SDK against a running server', () => {
     expect(final.map(({ status }) => status)).toEqual(['CONFIRMED', 'DECLINED', 'CANCELED', 'CONFIRMED']);
 
     const events = await unwrapped('/payins', 4, endpoint.secret);
-    const confirmed = events.find((event) => event.data.reference === paid.reference);
+    const confirmed = events.find(
+      (event) => event.resource === 'payin' && event.data.reference === paid.reference,
+    );
     if (confirmed?.event !== 'payin.confirmed') throw new Error('expected a payin.confirmed event');
     expect(confirmed.data.confirmedAmountInCents).toBe(4_980_000);
     expect(events.map(({ event }) => event).sort()).toEqual([
@@ -282,7 +284,8 @@ describe('the SDK against a running server', () => {
         onConnect: () => connectionEvents.push('connected'),
         onBreak: () => connectionEvents.push('disconnected'),
       };
-      for await (const event of caudal.events.stream(options)) got.push(event.data.reference ?? event.event);
+      for await (const event of caudal.events.stream(options))
+        got.push('reference' in event.data ? (event.data.reference ?? event.event) : event.event);
     })();
     await until('the stream is connected', () => Promise.resolve(connectionEvents.includes('connected')));
     const before = await caudal.payouts.create(payout('@TESTOK', 10_000));

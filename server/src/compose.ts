@@ -7,6 +7,7 @@ import { type SystemDb, systemDb } from './db/system.ts';
 import { batchDb, readDb } from './db/tenant.ts';
 import type { Statement } from './db/tx.ts';
 import type { Deps, SystemDeps } from './deps.ts';
+import { recordKeyNetworks } from './flows/operations/record-key-networks.system.ts';
 import { WorkSignals } from './jobs/work-signals.ts';
 import { BusinessClock } from './kit/clock.ts';
 import { Cursors } from './kit/cursor.ts';
@@ -17,6 +18,7 @@ import { Metrics } from './kit/metrics.ts';
 import { Authenticator } from './organizations/authenticator.ts';
 import { DataKeys } from './organizations/data-keys.ts';
 import { Heartbeat } from './organizations/heartbeat.ts';
+import { KeyNetworks } from './organizations/key-networks.ts';
 import { RailPauses } from './organizations/rail-pauses.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
 import { probeBreb } from './rails/breb/probe.ts';
@@ -54,11 +56,14 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     peppers: config.peppers,
     masterKeys: config.masterKeys,
   });
+  const keys = new DataKeys(deps.system, config.masterKeys);
+  const keyNetworks = new KeyNetworks((uses) => recordKeyNetworks(deps, keys, uses));
   const heartbeat = new Heartbeat({
     db: reportingSuccess(systemDb(pools.heartbeat), failures),
     clock,
     authenticator,
     railPauses,
+    keyNetworks,
     log,
   });
   return {
@@ -67,9 +72,10 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     merchantDeps,
     authenticator,
     heartbeat,
+    keyNetworks,
     pendingCommits: pools.pendingCommits,
     loginFailed: pools.loginFailed,
-    keys: new DataKeys(deps.system, config.masterKeys),
+    keys,
     /** Closes all pools and rail connections; call it last. */
     close: async () => {
       pools.stopWatching();

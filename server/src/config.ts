@@ -110,6 +110,7 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
     /** Null: not set, so it is unknown whether there is a proxy. */
     trustedProxies: parseTrustedProxies(settings.CAUDAL_TRUSTED_PROXIES),
     logLevel: settings.CAUDAL_LOG_LEVEL,
+    logClientAddress: settings.CAUDAL_LOG_CLIENT_ADDRESS,
     drainMs: settings.CAUDAL_DRAIN_MS,
     database: {
       ownerUrl: settings.DATABASE_URL ?? null,

@@ -23,7 +23,9 @@ import { isMerchantOperation } from './http/operation.ts';
 import { buildOps } from './http/ops/server.ts';
 import type { NoticeEndpoint } from './http/rail-notices/rail-notices.route.ts';
 import { WorkListener, WorkNotifier } from './jobs/work-notifications.ts';
+import { addressFormatter } from './kit/address-log.ts';
 import { monotonicMs } from './kit/clock.ts';
+import { deriveKey, type SecretKey } from './kit/crypto.ts';
 import { watchEventLoop } from './kit/event-loop-delay.ts';
 import type { Log } from './kit/log.ts';
 import type { Authenticator } from './organizations/authenticator.ts';
@@ -130,7 +132,7 @@ function createWorkers(
 }
 
 function createApi(composed: Composed, components: Components, config: Config): FastifyInstance {
-  const { deps, merchantDeps, authenticator, pendingCommits, keys } = composed;
+  const { deps, merchantDeps, authenticator, keyNetworks, pendingCommits, keys } = composed;
   const { payins, payouts, links, lookups, notices, streams, watch, collectionStarter } = components;
   const shops = new Shops(deps.system, keys, monotonicMs);
   if (config.environment === 'production' && config.trustedProxies === null)
@@ -141,6 +143,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
   return buildApp({
     ...merchantDeps,
     authenticator,
+    keyNetworks,
     gate: createGate(config, merchantDeps, authenticator, pendingCommits),
     invalidCredentials: new InvalidCredentials(deps.log),
     payins,
@@ -160,10 +163,17 @@ function createApi(composed: Composed, components: Components, config: Config): 
     noticeEndpoints: noticeEndpoints(config),
     operator: config.operator,
     trustedProxies: config.trustedProxies ?? [],
+    formatAddress: addressFormatter(config.logClientAddress, addressKey(config)),
     banks: new BankList(merchantDeps),
     receiptFinder: new ReceiptFinder(merchantDeps, deps.system, shops),
     issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
   });
+}
+
+/** Hashes of addresses in the log must not be computable with the key under which credentials are stored. */
+function addressKey({ peppers: [pepper] }: Config): SecretKey {
+  if (!pepper) throw new Error('no pepper is configured');
+  return deriveKey(pepper, 'log/client-address');
 }
 
 function createReadiness({ deps, pendingCommits, loginFailed }: Composed, config: Config): Readiness {

@@ -210,9 +210,9 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     patches: [
       {
         file: ENDING,
-        find: '  return payoutTransfers(deps, ended);\n',
-        replace: `  const once = payoutTransfers(deps, ended);
-  const again = payoutTransfers(deps, ended.filter((row) => row.status === 'DECLINED'));
+        find: '  return payoutTransfers(deps, ended, createdBy);\n',
+        replace: `  const once = payoutTransfers(deps, ended, createdBy);
+  const again = payoutTransfers(deps, ended.filter((row) => row.status === 'DECLINED'), createdBy);
   return [...once, ...again.map((each) => ({ ...each, cause: { ...each.cause, id: \`\${each.cause.id}/2\` } }))];\n`,
       },
     ],

@@ -1,4 +1,3 @@
-import { EVENT_NAMES, type EventName } from '@caudal/sdk';
 import { listenSecret, maskApiKey } from '../connection/api-key.ts';
 import { createClient, parseUrl, resolveConnection } from '../connection/connection.ts';
 import { eventLine } from '../events/event-line.ts';
@@ -9,7 +8,12 @@ import { CliError, UsageError } from '../framework/errors.ts';
 import { EXIT, type ExitCode } from '../framework/exit-codes.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
 import { parseDurationOption } from '../requests/time.ts';
-import { rejectLiveKey, triggerEvent } from '../simulate/trigger-event.ts';
+import {
+  rejectLiveKey,
+  TRIGGERED_EVENTS,
+  type TriggeredEvent,
+  triggerEvent,
+} from '../simulate/trigger-event.ts';
 import { readEventNames } from './endpoints.ts';
 
 export const LISTEN_COMMANDS: readonly Command[] = [
@@ -33,7 +37,7 @@ export const LISTEN_COMMANDS: readonly Command[] = [
         name: 'trigger',
         value: 'EVENT',
         summary: 'trigger this event once connected (staging)',
-        choices: EVENT_NAMES,
+        choices: TRIGGERED_EVENTS,
       },
       { name: 'since', value: 'WHEN', summary: 'start earlier: 10m, 2h, a timestamp, or an event id' },
       { name: 'exit-after', value: 'N', summary: 'exit after N events' },
@@ -60,7 +64,7 @@ async function listen(context: Context, args: ParsedArgs): Promise<ExitCode | un
   const connection = resolveConnection(environment, args);
   const caudal = createClient(connection);
   const wanted = readEventNames(args);
-  const trigger = args.text('trigger') as EventName | undefined;
+  const trigger = args.text('trigger') as TriggeredEvent | undefined;
   if (trigger !== undefined) rejectLiveKey(connection);
   const limit = args.integer('exit-after', 1, 1_000_000) ?? Number.POSITIVE_INFINITY;
   const stop = createStop(context, args);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Caudal, type CaudalEvent, EVENT_NAMES, type EventName } from '@caudal/sdk';
+import { type Caudal, type CaudalEvent } from '@caudal/sdk';
 import { createClient, resolveConnection } from '../connection/connection.ts';
 import { eventLine } from '../events/event-line.ts';
 import type { Command, Context } from '../framework/command.ts';
@@ -9,7 +9,13 @@ import type { ParsedArgs } from '../framework/parsed-args.ts';
 import { withProgress } from '../output/progress.ts';
 import { AMOUNT_OPTIONS, readAmount } from '../requests/request-body.ts';
 import { parseDurationOption } from '../requests/time.ts';
-import { type CreatedResource, rejectLiveKey, triggerEvent } from '../simulate/trigger-event.ts';
+import {
+  type CreatedResource,
+  rejectLiveKey,
+  TRIGGERED_EVENTS,
+  type TriggeredEvent,
+  triggerEvent,
+} from '../simulate/trigger-event.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const POLL_INTERVAL_MS = 250;
@@ -30,7 +36,7 @@ export const TRIGGER_COMMANDS: readonly Command[] = [
       { name: 'no-wait', value: null, summary: 'do not wait for the event' },
       { name: 'timeout', value: 'SPAN', summary: 'how long to wait (default: 30s)' },
     ],
-    args: [{ name: 'EVENT', summary: 'event to trigger', choices: EVENT_NAMES }],
+    args: [{ name: 'EVENT', summary: 'event to trigger', choices: TRIGGERED_EVENTS }],
     details:
       'The event is not faked: the command creates a payment with staging test values, or pays or closes a link through its page, and the server sends the event as usual. Rejected with a live key.',
     examples: ['caudal trigger payin.confirmed', 'caudal trigger paymentlink.completed --rail PSE'],
@@ -43,7 +49,7 @@ async function trigger(context: Context, args: ParsedArgs): Promise<ExitCode | u
   const connection = resolveConnection(environment, args);
   rejectLiveKey(connection);
   const caudal = createClient(connection);
-  const name = args.positional(0) as EventName;
+  const name = args.positional(0) as TriggeredEvent;
   const created = await triggerEvent(caudal, name, {
     signal,
     onProgress: (text) => screen.note(text),

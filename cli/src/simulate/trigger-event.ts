@@ -1,4 +1,4 @@
-import { ApiError, type Caudal, type EventName } from '@caudal/sdk';
+import { ApiError, type Caudal, EVENT_NAMES, type EventName } from '@caudal/sdk';
 import { apiKeyMode } from '../connection/api-key.ts';
 import type { Connection } from '../connection/connection.ts';
 import { CliError } from '../framework/errors.ts';
@@ -29,7 +29,10 @@ const CANCELED = '1000000005';
 const DEFAULT_CENTS = 4_980_000;
 const MAX_CANCEL_ATTEMPTS = 10;
 
-const TRIGGERS: Readonly<Record<EventName, Trigger>> = {
+/** Only requests from another network cause an event about an API key. */
+export type TriggeredEvent = Exclude<EventName, 'api_key.used_from_new_network'>;
+
+const TRIGGERS: Readonly<Record<TriggeredEvent, Trigger>> = {
   'payin.confirmed': (caudal, options) => payin(caudal, options, PAID),
   'payin.declined': (caudal, options) => payin(caudal, options, DECLINED),
   'payin.canceled': (caudal, options) => payin(caudal, options, CANCELED),
@@ -40,10 +43,12 @@ const TRIGGERS: Readonly<Record<EventName, Trigger>> = {
   'paymentlink.expired': expiredLink,
 };
 
+export const TRIGGERED_EVENTS = EVENT_NAMES.filter((name): name is TriggeredEvent => name in TRIGGERS);
+
 /** Creates a resource on a staging server whose test values lead to the event. Resolves before the event is sent. */
 export function triggerEvent(
   caudal: Caudal,
-  event: EventName,
+  event: TriggeredEvent,
   options: TriggerOptions,
 ): Promise<CreatedResource> {
   return TRIGGERS[event](caudal, options);

@@ -10,4 +10,5 @@ export const EVENT_NAMES = [
   'payout.declined',
   'paymentlink.completed',
   'paymentlink.expired',
+  'api_key.used_from_new_network',
 ] as const;

@@ -189,4 +189,18 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       metadata: {},
     },
   },
+  'api_key.used_from_new_network': {
+    id: '019b2c5e-b1c2-7d3e-8001-7a8b9c0d1e2f',
+    event: 'api_key.used_from_new_network',
+    resource: 'api_key',
+    createdAt: '2026-11-14T15:06:07.890Z',
+    data: {
+      apiKeyId: '0100000000000000',
+      name: 'payouts',
+      network: '203.0.113.0/24',
+      allowed: true,
+      seenAt: '2026-11-14T15:06:07.890Z',
+      organizationId: '019b2c5e-0000-7000-8001-000000000001',
+    },
+  },
 };

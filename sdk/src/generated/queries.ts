@@ -135,6 +135,7 @@ export interface ListEventsQuery {
     | 'payout.declined'
     | 'paymentlink.completed'
     | 'paymentlink.expired'
+    | 'api_key.used_from_new_network'
     | 'webhook.test'
     | undefined;
   /** Only events of this payin, payout or payment link. */
@@ -156,6 +157,7 @@ export interface StreamEventsQuery {
     | 'payout.declined'
     | 'paymentlink.completed'
     | 'paymentlink.expired'
+    | 'api_key.used_from_new_network'
     | 'webhook.test'
     | undefined;
   /** Identifier of the last event you received, if you cannot send `Last-Event-ID`. */

@@ -41,7 +41,8 @@ export type EventName =
   | 'payout.canceled'
   | 'payout.declined'
   | 'paymentlink.completed'
-  | 'paymentlink.expired';
+  | 'paymentlink.expired'
+  | 'api_key.used_from_new_network';
 
 export type EndpointStatus = 'ENABLED' | 'DISABLED';
 
@@ -56,6 +57,7 @@ export type ProblemCode =
   | 'cursor_invalid'
   | 'unauthorized'
   | 'insufficient_scope'
+  | 'address_not_allowed'
   | 'organization_suspended'
   | 'not_found'
   | 'breb_key_not_found'
@@ -1010,6 +1012,7 @@ export type CaudalEvent =
   | PayoutDeclinedEvent
   | PaymentLinkCompletedEvent
   | PaymentLinkExpiredEvent
+  | ApiKeyUsedFromNewNetworkEvent
   | WebhookTestEvent;
 
 export interface PayinConfirmedEvent {
@@ -1545,6 +1548,33 @@ export interface PaymentLinkExpiredData {
   /** Always null, because the link was not paid. */
   completedAt: null;
   metadata: Metadata;
+}
+
+export interface ApiKeyUsedFromNewNetworkEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'api_key.used_from_new_network';
+  /** Type of the resource in `data`. */
+  resource: 'api_key';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: ApiKeyUsedFromNewNetworkData;
+}
+
+export interface ApiKeyUsedFromNewNetworkData {
+  /** The public id of the API key: the part after `cdl_live_` or `cdl_test_`. */
+  apiKeyId: string;
+  /** The name of the API key. */
+  name: string;
+  /** The network of the client: /24 for IPv4, /48 for IPv6. */
+  network: string;
+  /** False if the address allow-list of the API key rejected the request (403 `address_not_allowed`). */
+  allowed: boolean;
+  /** When the network was first seen. */
+  seenAt: string;
+  organizationId: string;
 }
 
 export interface WebhookTestEvent {

@@ -7,6 +7,7 @@ export const ACTION_CODES = [
   'org.suspend',
   'org.resume',
   'keys.create',
+  'keys.update',
   'keys.revoke',
   'ledger.deposit',
   'ledger.reverse',

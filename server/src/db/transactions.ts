@@ -33,6 +33,7 @@ export const TRANSACTIONS = [
   'lease queues',
   'record deliveries',
   'manage endpoints',
+  'record key networks',
   'replay events',
   'settle',
   'deposit',

@@ -8,7 +8,7 @@ export interface EventRow {
   organization_id: string;
   id: string;
   event: string;
-  resource_id: string;
+  resource_id: string | null;
   payload: Buffer;
   created_at: Date;
 }

@@ -1,4 +1,4 @@
-import { bytes, copied, insertSelect, ROW_ID, text, time, uuid } from '../db/columns.ts';
+import { bytes, copied, insertSelect, nullable, ROW_ID, text, time, uuid } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
@@ -10,14 +10,14 @@ const COLUMNS = {
   ...ROW_ID,
   event: text(),
   resource: text(),
-  resource_id: uuid,
+  resource_id: nullable(uuid),
   payload: bytes,
   created_at: time,
 };
 const NEW = new RowSet(COLUMNS);
 
-const INSERT = statement(
-  'event.insert',
+const INSERT_FINAL = statement(
+  'event.insert-final',
   `with new as (
      select * from ${NEW.as('new')}
    ),
@@ -38,14 +38,32 @@ export async function recordFinalEvents(
   getDataKey: (organizationId: string) => SecretKey,
 ): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map((event) => {
+  await tx.query(INSERT_FINAL, NEW.parameters(toRows(events, getDataKey)));
+}
+
+const INSERT = statement(
+  'event.insert',
+  `${insertSelect('caudal.events', { ...copied(COLUMNS), undispatched: 'true' })} from ${NEW.as('new')}`,
+);
+
+/** Records events that are not about a final state. The caller records each once. */
+export async function recordEvents(
+  tx: Tx,
+  events: readonly NewEvent[],
+  getDataKey: (organizationId: string) => SecretKey,
+): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query(INSERT, NEW.parameters(toRows(events, getDataKey)));
+}
+
+function toRows(events: readonly NewEvent[], getDataKey: (organizationId: string) => SecretKey) {
+  return events.map((event) => {
     const { organizationId, id } = event;
     return {
       ...event,
       payload: encryptPayload(getDataKey(organizationId), eventBody(event), organizationId, id),
     };
   });
-  await tx.query(INSERT, NEW.parameters(rows));
 }
 
 const INSERT_TEST = statement(

@@ -8,6 +8,7 @@ export const EVENT_NAMES = [
   'payout.declined',
   'paymentlink.completed',
   'paymentlink.expired',
+  'api_key.used_from_new_network',
 ] as const;
 type EventName = (typeof EVENT_NAMES)[number];
 
@@ -23,8 +24,9 @@ export interface NewEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly event: EventName;
-  readonly resource: 'payin' | 'payout' | 'paymentlink';
-  readonly resourceId: string;
+  readonly resource: 'payin' | 'payout' | 'paymentlink' | 'api_key';
+  /** Null for an API key, whose id is not a UUID. */
+  readonly resourceId: string | null;
   readonly createdAt: Date;
   readonly data: object;
 }

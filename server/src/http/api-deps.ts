@@ -9,6 +9,7 @@ import type { IssuedToken } from '../flows/shared/issue-token.system.ts';
 import type { NoticeIntake } from '../flows/shared/store-notices.system.ts';
 import type { EventStreams } from '../flows/webhooks/follow-events.ts';
 import type { Authenticator } from '../organizations/authenticator.ts';
+import type { KeyNetworks } from '../organizations/key-networks.ts';
 import type { Principal } from '../organizations/organization.ts';
 
 import type { OperatorIdentity } from './checkout/brand-types.ts';
@@ -21,9 +22,12 @@ import type { NoticeEndpoint } from './rail-notices/rail-notices.route.ts';
 export interface ApiDeps extends Deps {
   readonly operator: OperatorIdentity;
   readonly trustedProxies: readonly string[];
+  /** The form of a client address in the log; null for a text that is no IP address. */
+  readonly formatAddress: (address: string) => string | null;
   readonly noticeEndpoints: readonly NoticeEndpoint[];
   readonly notices: NoticeIntake;
   readonly authenticator: Authenticator;
+  readonly keyNetworks: KeyNetworks;
   readonly gate: Gate;
   readonly invalidCredentials: InvalidCredentials;
   readonly payins: PayinCreator;

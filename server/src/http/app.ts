@@ -10,7 +10,8 @@ import { errorFields } from '../kit/log.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { OPERATIONS } from './api/operations.ts';
 import type { ApiDeps } from './api-deps.ts';
-import { authenticate, requireScope } from './auth.ts';
+import { attemptedCredential } from './attempted-credential.ts';
+import { authenticate, requireAllowedAddress, requireScope } from './auth.ts';
 import { registerBodyParsers, rejectTooManyParameters } from './body-parsers.ts';
 import { registerCheckout } from './checkout/checkout.routes.ts';
 import { registerDocs } from './docs-routes.ts';
@@ -122,14 +123,19 @@ function observe(app: FastifyInstance, deps: ApiDeps): void {
         status: reply.statusCode,
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
         code: request.problemCode ?? 'request_completed',
-        ...(request.principal
-          ? { organizationId: request.principal.organization.id, keyId: request.principal.keyId }
-          : {}),
+        clientAddress: deps.formatAddress(request.ip),
+        ...callerFields(request, reply.statusCode),
       },
       'request',
     );
     done();
   });
+}
+
+function callerFields(request: FastifyRequest, status: number) {
+  const { principal } = request;
+  if (principal) return { organizationId: principal.organization.id, keyId: principal.keyId };
+  return status === 401 || status === 403 ? attemptedCredential(request) : {};
 }
 
 function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void {
@@ -140,9 +146,7 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
     // Runs before the body is read, so that unauthenticated bodies are not parsed.
     onRequest: async (request, reply) => {
       if (!isMerchantOperation(operation)) return;
-      const { principal, headers, slot, rejection } =
-        deps.gate.findAdmission(request.raw) ??
-        deps.gate.admit(request.raw, reply.raw, await authenticateRequest(deps, request));
+      const { principal, headers, slot, rejection } = await admit(deps, request, reply);
       request.principal = principal;
       request.slot = slot;
       reply.headers(headers);
@@ -153,11 +157,24 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
   });
 }
 
-function authenticateRequest(
-  { authenticator, invalidCredentials }: ApiDeps,
-  { headers, ip }: FastifyRequest,
+/** Admits a request, unless the gate has done so before. */
+async function admit(
+  { authenticator, gate, invalidCredentials, keyNetworks }: ApiDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
 ) {
-  return authenticate(authenticator, headers, invalidCredentials.isSuspect(ip));
+  const admitted = gate.findAdmission(request.raw);
+  if (admitted) {
+    keyNetworks.note(admitted.principal.keyId, request.ip, true);
+    return admitted;
+  }
+  const suspect = invalidCredentials.isSuspect(request.ip);
+  const principal = await authenticate(authenticator, request.headers, suspect);
+  // Set before the check, so that the log names the API key of a rejected request.
+  request.principal = principal;
+  // Before the rate limits: a stolen key must not use up the requests of its owner.
+  requireAllowedAddress(keyNetworks, principal, request.ip);
+  return gate.admit(request.raw, reply.raw, principal);
 }
 
 /** Releases the slot as soon as the reply is known, so that streams and slow readers hold no slot. */
@@ -196,11 +213,7 @@ async function callOperation(
   };
   return isMerchantOperation(operation)
     ? operation.handle(deps, requirePrincipal(request), call)
-    : operation.handle(deps, {
-        body: call.body,
-        headers: request.headers,
-        suspect: deps.invalidCredentials.isSuspect(request.ip),
-      });
+    : operation.handle(deps, { body: call.body, headers: request.headers, clientAddress: request.ip });
 }
 
 function readBody(deps: ApiDeps, operation: Operation, body: unknown, language: Language): unknown {
@@ -215,13 +228,15 @@ function readBody(deps: ApiDeps, operation: Operation, body: unknown, language: 
 
 /** Also false when authentication fails for another reason, such as a database outage: the client resumes elsewhere. */
 async function isStillAuthorized(
-  { authenticator }: ApiDeps,
+  { authenticator, keyNetworks }: ApiDeps,
   operation: Operation,
   request: FastifyRequest,
 ): Promise<boolean> {
   if (!isMerchantOperation(operation)) return true;
   try {
-    requireScope(await authenticate(authenticator, request.headers), operation.scope);
+    const principal = await authenticate(authenticator, request.headers);
+    requireAllowedAddress(keyNetworks, principal, request.ip);
+    requireScope(principal, operation.scope);
     return true;
   } catch {
     return false;

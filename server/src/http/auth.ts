@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../kit/errors.ts';
 import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Credential } from '../organizations/credential.ts';
+import type { KeyNetworks } from '../organizations/key-networks.ts';
 import type { Principal, Scope } from '../organizations/organization.ts';
 
 /**
@@ -30,6 +31,20 @@ export function authenticate(
 ): Principal | Promise<Principal> {
   const { text, kinds } = readCredential(headers);
   return authenticator.authenticate(text, kinds, suspect);
+}
+
+/**
+ * Notes the network of the client, also of a rejected one: a secret that is sent from elsewhere is stolen.
+ * @throws ApiError `address_not_allowed` when the API key may not be used from this address
+ */
+export function requireAllowedAddress(
+  keyNetworks: KeyNetworks,
+  { keyId, allowedAddresses }: Principal,
+  address: string,
+): void {
+  const allowed = allowedAddresses === null || allowedAddresses.includes(address);
+  keyNetworks.note(keyId, address, allowed);
+  if (!allowed) throw new ApiError('address_not_allowed');
 }
 
 export function requireScope(principal: Principal, scope: Scope): void {

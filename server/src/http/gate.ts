@@ -7,7 +7,7 @@ import type { Log } from '../kit/log.ts';
 import type { Metrics } from '../kit/metrics.ts';
 import { type Allowance, RateLimit } from '../kit/rate-limit.ts';
 import type { Authenticator } from '../organizations/authenticator.ts';
-import type { Principal } from '../organizations/organization.ts';
+import type { Limits, Principal } from '../organizations/organization.ts';
 import { readCredential } from './auth.ts';
 import { RejectionWriter } from './rejection-writer.ts';
 
@@ -50,7 +50,7 @@ const WRITES_SUSPENDED = new ApiError('service_unavailable', {
 });
 
 /**
- * Admission control of the API: enforces the rate limit of each organization and the concurrency limit of this process.
+ * Admission control of the API: enforces the rate limits of organizations and API keys and the concurrency limit of this process.
  * It decides as soon as the headers arrive, before the body is read and without the framework, so that a rejection is
  * cheap and a rejected request has had no effect.
  */
@@ -59,6 +59,8 @@ export class Gate {
   readonly #merchantSegments: ReadonlySet<string>;
   readonly #rejections: RejectionWriter;
   readonly #limits: Readonly<Record<Kind, RateLimit>>;
+  /** Buckets of API keys that have limits of their own. */
+  readonly #keyLimits: Readonly<Record<Kind, RateLimit>>;
   readonly #admissions: Readonly<Record<Kind, Admission>>;
   readonly #admitted = new WeakMap<IncomingMessage, AdmissionResult>();
 
@@ -67,6 +69,7 @@ export class Gate {
     this.#merchantSegments = new Set(options.merchantPaths.map(firstSegment));
     this.#rejections = new RejectionWriter(options);
     this.#limits = { write: new RateLimit('writes'), read: new RateLimit('reads') };
+    this.#keyLimits = { write: new RateLimit('key-writes'), read: new RateLimit('key-reads') };
     // Reads and writes wait for different resources: separate limits keep a flood of one from blocking the other.
     const { maxConcurrentRequests, metrics } = options;
     const admission = () => {
@@ -114,12 +117,11 @@ export class Gate {
     const kind = toKind(request.method);
     if (kind === 'write' && this.#options.writesSuspended())
       return this.#reject(principal, kind, NO_LIMIT, WRITES_SUSPENDED);
-    const allowance = this.#limits[kind].take(principal.organization.id, this.#perSecond(principal, kind));
-    const headers = toHeaders(allowance);
-    if (allowance && !allowance.allowed) return this.#reject(principal, kind, headers, RATE_LIMITED);
+    const { allowed, headers } = this.#take(principal, kind);
+    if (!allowed) return this.#reject(principal, kind, headers, RATE_LIMITED);
     const slot = this.#admissions[kind].admit(principal.organization.id);
     if (slot === null) {
-      this.#limits[kind].refund(principal.organization.id);
+      this.#refund(principal, kind);
       return this.#reject(principal, kind, headers, pickRandom(OVERLOADED));
     }
     // During the credential lookup the client may have disconnected: `close` is then never emitted again.
@@ -128,17 +130,17 @@ export class Gate {
     return { principal, headers, slot, rejection: null };
   }
 
-  /** Counts against the write limit of the organization. @throws ApiError `rate_limited` */
+  /** Counts against the write limits of the organization and its API key. @throws ApiError `rate_limited` */
   charge(principal: Principal): void {
-    const { id } = principal.organization;
-    if (this.#limits.write.take(id, this.#perSecond(principal, 'write'))?.allowed === false)
+    if (!this.#take(principal, 'write').allowed)
       throw this.#reject(principal, 'write', {}, RATE_LIMITED).rejection;
   }
 
   #rejects(request: IncomingMessage, response: ServerResponse): boolean {
     if (!this.#merchantSegments.has(firstSegment(request.url ?? ''))) return false;
     const principal = this.#recall(request.headers);
-    if (principal === null) return false;
+    // An address allow-list needs the client address, which the framework finds out behind proxies.
+    if (principal === null || principal.allowedAddresses !== null) return false;
     const result = this.admit(request, response, principal);
     if (result.rejection !== null) {
       this.#rejections.send(request, response, result.rejection, result.headers);
@@ -158,9 +160,28 @@ export class Gate {
     }
   }
 
+  /** Takes from the limits of the API key and of the organization, or from neither. */
+  #take(
+    principal: Principal,
+    kind: Kind,
+  ): { readonly allowed: boolean; readonly headers: AdmissionResult['headers'] } {
+    const { keyId, keyLimits, organization } = principal;
+    const ofKey = this.#keyLimits[kind].take(keyId, toPerSecond(keyLimits, kind) ?? 0);
+    if (ofKey?.allowed === false) return { allowed: false, headers: toHeaders([ofKey]) };
+    const allowance = this.#limits[kind].take(organization.id, this.#perSecond(principal, kind));
+    const headers = toHeaders([allowance, ofKey]);
+    if (allowance?.allowed !== false) return { allowed: true, headers };
+    this.#keyLimits[kind].refund(keyId);
+    return { allowed: false, headers };
+  }
+
+  #refund({ keyId, organization }: Principal, kind: Kind): void {
+    this.#keyLimits[kind].refund(keyId);
+    this.#limits[kind].refund(organization.id);
+  }
+
   #perSecond({ limits }: Principal, kind: Kind): number {
-    const own = kind === 'write' ? limits.writesPerSecond : limits.readsPerSecond;
-    return own ?? this.#options.perSecond[kind];
+    return toPerSecond(limits, kind) ?? this.#options.perSecond[kind];
   }
 
   #reject(
@@ -176,8 +197,18 @@ export class Gate {
 
 const NO_LIMIT: AdmissionResult['headers'] = {};
 
-function toHeaders(allowance: Allowance | null): AdmissionResult['headers'] {
-  return allowance ? { 'ratelimit-policy': allowance.policy, ratelimit: allowance.limit } : NO_LIMIT;
+function toHeaders(allowances: readonly (Allowance | null)[]): AdmissionResult['headers'] {
+  const given = allowances.filter((allowance) => allowance !== null);
+  return given.length === 0
+    ? NO_LIMIT
+    : {
+        'ratelimit-policy': given.map(({ policy }) => policy).join(', '),
+        ratelimit: given.map(({ limit }) => limit).join(', '),
+      };
+}
+
+function toPerSecond(limits: Limits, kind: Kind): number | null {
+  return kind === 'write' ? limits.writesPerSecond : limits.readsPerSecond;
 }
 
 function toKind(method: string | undefined): Kind {

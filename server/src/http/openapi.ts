@@ -22,7 +22,12 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'service_unavailable',
   'internal_error',
 ];
-const MERCHANT_ERRORS: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
+const MERCHANT_ERRORS: readonly ErrorCode[] = [
+  'unauthorized',
+  'address_not_allowed',
+  'insufficient_scope',
+  'rate_limited',
+];
 const BODY_ERRORS: readonly ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
 /** Some codes have further members, such as `existingId`. */

@@ -109,8 +109,7 @@ export interface PublicOperation<Body extends z.ZodType = z.ZodType>
     call: {
       readonly body: z.output<Body>;
       readonly headers: Readonly<{ authorization?: string | undefined }>;
-      /** Whether the client's address sent many invalid credentials lately. */
-      readonly suspect: boolean;
+      readonly clientAddress: string;
     },
   ): Promise<Reply>;
 }

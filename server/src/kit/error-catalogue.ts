@@ -150,6 +150,19 @@ export const ERRORS = {
     },
     retry: 'after_change',
   },
+  address_not_allowed: {
+    status: 403,
+    title: { en: 'Address not allowed', es: 'Dirección no permitida' },
+    cause: {
+      en: 'The credential is valid, but its API key may only be used from certain addresses, and this request came from another one.',
+      es: 'La credencial es válida, pero su llave API solo se puede usar desde ciertas direcciones, y esta solicitud llegó desde otra.',
+    },
+    remedy: {
+      en: 'Send the request from an allowed address, or ask the operator to change the list of the API key. If you did not send the request, the API key was stolen: have it revoked.',
+      es: 'Envíe la solicitud desde una dirección permitida o pida al operador que cambie la lista de la llave API. Si usted no envió la solicitud, le robaron la llave API: pida que la revoquen.',
+    },
+    retry: 'after_change',
+  },
   organization_suspended: {
     status: 403,
     title: { en: 'Organization suspended', es: 'Organización suspendida' },

@@ -13,6 +13,8 @@ const ALLOWED = [
   'durationMs',
   'organizationId',
   'keyId',
+  'tokenId',
+  'clientAddress',
   'code',
   'reason',
   'event',

@@ -51,7 +51,8 @@ function readFilters(options: Options): ActionFilters {
   };
 }
 
-function readSince(options: Options): Date | null {
+/** `--since`; null without it. */
+export function readSince(options: Options): Date | null {
   const description =
     'a day such as 2026-11-16 (from midnight in Bogotá) or a time such as 2026-11-16T14:00:00Z';
   const text = options.matching(

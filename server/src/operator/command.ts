@@ -14,6 +14,8 @@ import type { AuditedCommandName, CommandName, ServerRoleName } from './commands
 import { configCheck } from './config-check.ts';
 import { doctor } from './doctor.ts';
 import { failpointsList } from './failpoints.ts';
+import { keysActivity } from './key-activity.ts';
+import { keysUpdate } from './key-restrictions.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
 import { ledgerReverse } from './ledger-reverse.ts';
@@ -38,6 +40,7 @@ export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {
   'org suspend': 'org.suspend',
   'org resume': 'org.resume',
   'keys create': 'keys.create',
+  'keys update': 'keys.update',
   'keys revoke': 'keys.revoke',
   'ledger deposit': 'ledger.deposit',
   'ledger reverse': 'ledger.reverse',
@@ -72,6 +75,8 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof S
   'org resume': orgResume,
   'keys create': keysCreate,
   'keys list': keysList,
+  'keys update': keysUpdate,
+  'keys activity': keysActivity,
   'keys revoke': keysRevoke,
   'ledger deposit': ledgerDeposit,
   'ledger reverse': ledgerReverse,

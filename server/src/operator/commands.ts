@@ -1,6 +1,7 @@
 import type { CommandDescription, OptionDescription } from '@caudal/command-tree';
 import type { CatalogEntry } from './commands/description.ts';
 import { DIAGNOSTIC_COMMANDS } from './commands/diagnostics.ts';
+import { KEY_COMMANDS } from './commands/keys.ts';
 import { LEDGER_COMMANDS } from './commands/ledger.ts';
 import { OPERATION_COMMANDS } from './commands/operations.ts';
 import { ORGANIZATION_COMMANDS } from './commands/organizations.ts';
@@ -11,6 +12,7 @@ import { SERVER_ROLES } from './commands/server-roles.ts';
 const COMMANDS = [
   ...DIAGNOSTIC_COMMANDS,
   ...ORGANIZATION_COMMANDS,
+  ...KEY_COMMANDS,
   ...LEDGER_COMMANDS,
   ...PAYMENT_COMMANDS,
   ...OPERATION_COMMANDS,

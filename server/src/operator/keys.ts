@@ -4,6 +4,7 @@ import { listApiKeys } from '../flows/operations/read-organizations.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import type { StoredKey } from '../organizations/credential.store.ts';
 import { SCOPES } from '../organizations/organization.ts';
+import { readRestrictions, restrictionsText } from './key-restrictions.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function keysCreate(deps: SystemDeps, options: Options): Promise<Output> {
@@ -12,6 +13,7 @@ export async function keysCreate(deps: SystemDeps, options: Options): Promise<Ou
     name: options.required('name'),
     scopes: options.listed('scopes', SCOPES),
     lifetimeSeconds: days === '' ? null : Number(days) * 86_400,
+    ...readRestrictions(options),
   });
   if (!credential) throw noSuchOrganization();
   return {
@@ -25,7 +27,8 @@ export async function keysList(deps: SystemDeps, options: Options): Promise<Outp
   if (!keys) throw noSuchOrganization();
   const now = deps.clock.time();
   const lines = keys.map(
-    (key) => `${key.id}  ${keyState(key, now).padEnd(8)}  ${usageText(key)}  ${key.name}`,
+    (key) =>
+      `${key.id}  ${keyState(key, now).padEnd(8)}  ${usageText(key)}  ${key.name}${isRestricted(key) ? `  (${restrictionsText(key)})` : ''}`,
   );
   return {
     json: keys.map((key) => ({ ...key, state: keyState(key, now) })),
@@ -43,6 +46,10 @@ export async function keysRevoke(deps: SystemDeps, options: Options): Promise<Ou
   };
 }
 
+function isRestricted({ allowFrom, writesPerSecond, readsPerSecond }: StoredKey): boolean {
+  return allowFrom !== null || writesPerSecond !== null || readsPerSecond !== null;
+}
+
 function noSuchOrganization(): Error {
   return new Error('there is no such organization (see org list)');
 }
@@ -53,7 +60,7 @@ function readOrganizationOption(options: Options): string {
   return id;
 }
 
-function keyState(key: StoredKey, nowMs: number): 'live' | 'expired' | 'revoked' {
+export function keyState(key: StoredKey, nowMs: number): 'live' | 'expired' | 'revoked' {
   if (key.revokedAt) return 'revoked';
   return key.expiresAt && key.expiresAt.getTime() <= nowMs ? 'expired' : 'live';
 }

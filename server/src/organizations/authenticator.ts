@@ -5,6 +5,7 @@ import { equalBytes, fingerprint, type SecretKey } from '../kit/crypto.ts';
 import type { Environment } from '../kit/environment.ts';
 import { ApiError } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
+import { AllowedAddresses } from './allowed-addresses.ts';
 import { findCredential, type StoredCredential, touchKeys } from './credential.store.ts';
 import {
   type Credential,
@@ -213,6 +214,8 @@ export class Authenticator {
         keyId: stored.keyId,
         scopes: new Set(stored.scopes),
         limits: stored.limits,
+        keyLimits: stored.keyLimits,
+        allowedAddresses: stored.allowFrom && new AllowedAddresses(stored.allowFrom),
         secrets: unwrap(stored.organization.id, stored.wrapped, this.#options.masterKeys),
       },
     };

@@ -1,5 +1,5 @@
 import { bytes, nullable, type RowId, text } from '../db/columns.ts';
-import { queryRecords, RowSet } from '../db/records.ts';
+import { queryRecord, queryRecords, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { ORGANIZATION_COLUMNS, type OrganizationRecord, toOrganization } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
@@ -14,6 +14,9 @@ export interface StoredCredential {
   readonly mac: Buffer;
   readonly scopes: readonly string[];
   readonly limits: Limits;
+  readonly keyLimits: Limits;
+  /** CIDR networks; null: any address. */
+  readonly allowFrom: readonly string[] | null;
   /** Business time in milliseconds; null: never. A token expires no later than its API key. */
   readonly expiresAtMs: number | null;
 }
@@ -21,7 +24,10 @@ export interface StoredCredential {
 type CredentialRecord = OrganizationRecord &
   WrappedKey &
   Limits &
-  Pick<StoredCredential, 'keyId' | 'mac' | 'scopes' | 'expiresAtMs'>;
+  Pick<StoredCredential, 'keyId' | 'mac' | 'scopes' | 'expiresAtMs' | 'allowFrom'> & {
+    readonly keyWritesPerSecond: number | null;
+    readonly keyReadsPerSecond: number | null;
+  };
 
 const OWNER = `
   join caudal.organizations o on o.id = k.organization_id
@@ -29,16 +35,19 @@ const OWNER = `
 
 const OWNER_COLUMNS = `${ORGANIZATION_COLUMNS}, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id`;
 
+const KEY_COLUMNS = `k.id as key_id, k.allow_from::text[] as allow_from, k.writes_per_second as key_writes_per_second,
+  k.reads_per_second as key_reads_per_second`;
+
 const FIND_KEY = statement(
   'credential.find-key',
-  `select ${OWNER_COLUMNS}, k.id as key_id, k.mac, k.scopes, (extract(epoch from k.expires_at) * 1000)::float8 as expires_at_ms
+  `select ${OWNER_COLUMNS}, ${KEY_COLUMNS}, k.mac, k.scopes, (extract(epoch from k.expires_at) * 1000)::float8 as expires_at_ms
    from caudal.api_keys k ${OWNER}
    where k.id = $1 and k.revoked_at is null`,
 );
 
 const FIND_TOKEN = statement(
   'credential.find-token',
-  `select ${OWNER_COLUMNS}, k.id as key_id, t.mac, t.scopes, (extract(epoch from least(t.expires_at, k.expires_at)) * 1000)::float8 as expires_at_ms
+  `select ${OWNER_COLUMNS}, ${KEY_COLUMNS}, t.mac, t.scopes, (extract(epoch from least(t.expires_at, k.expires_at)) * 1000)::float8 as expires_at_ms
    from caudal.access_tokens t join caudal.api_keys k on k.id = t.api_key_id ${OWNER}
    where t.id = $1 and k.revoked_at is null`,
 );
@@ -50,7 +59,8 @@ export async function findCredential(
 ): Promise<StoredCredential | null> {
   const [record] = await queryRecords<CredentialRecord>(tx, kind === 'key' ? FIND_KEY : FIND_TOKEN, [id]);
   if (!record) return null;
-  const { keyId, mac, scopes, expiresAtMs, ...owner } = record;
+  const { keyId, mac, scopes, expiresAtMs, allowFrom, keyWritesPerSecond, keyReadsPerSecond, ...owner } =
+    record;
   const { wrappedKey, masterKeyId, writesPerSecond, readsPerSecond, ...organization } = owner;
   return {
     organization: toOrganization(organization),
@@ -59,6 +69,8 @@ export async function findCredential(
     mac,
     scopes,
     limits: { writesPerSecond, readsPerSecond },
+    keyLimits: { writesPerSecond: keyWritesPerSecond, readsPerSecond: keyReadsPerSecond },
+    allowFrom,
     expiresAtMs,
   };
 }
@@ -75,9 +87,15 @@ export async function listLiveKeyIds(tx: Pick<Tx, 'query'>, limit: number): Prom
 
 const INSERT_KEY = statement(
   'credential.insert-key',
-  `insert into caudal.api_keys (id, organization_id, name, mac, scopes, expires_at)
-   values ($1, $2, $3, $4, $5, caudal.now() + make_interval(secs => $6::float8))`,
+  `insert into caudal.api_keys
+     (id, organization_id, name, mac, scopes, expires_at, allow_from, writes_per_second, reads_per_second)
+   values ($1, $2, $3, $4, $5, caudal.now() + make_interval(secs => $6::float8), $7::cidr[], $8, $9)`,
 );
+
+/** Where and how often an API key may be used, besides the limits of its organization. Null: no restriction. */
+export interface KeyRestrictions extends Limits {
+  readonly allowFrom: readonly string[] | null;
+}
 
 interface NewCredential extends RowId {
   readonly mac: Buffer;
@@ -87,9 +105,12 @@ interface NewCredential extends RowId {
 
 export async function insertKey(
   tx: Tx,
-  { id, organizationId, name, mac, scopes, lifetimeSeconds }: NewCredential & { readonly name: string },
+  key: NewCredential & KeyRestrictions & { readonly name: string },
 ): Promise<void> {
-  await tx.query(INSERT_KEY, [id, organizationId, name, mac, scopes, lifetimeSeconds]);
+  const { id, organizationId, name, mac, scopes, lifetimeSeconds } = key;
+  const { allowFrom, writesPerSecond, readsPerSecond } = key;
+  const restrictions = [allowFrom, writesPerSecond, readsPerSecond];
+  await tx.query(INSERT_KEY, [id, organizationId, name, mac, scopes, lifetimeSeconds, ...restrictions]);
 }
 
 const INSERT_TOKEN = statement(
@@ -116,14 +137,44 @@ export async function revokeKey(tx: Tx, keyId: string): Promise<string | null> {
   return row?.organization_id ?? null;
 }
 
+const LOCK_RESTRICTIONS = statement(
+  'credential.lock-restrictions',
+  `select organization_id, allow_from::text[] as allow_from, writes_per_second, reads_per_second
+   from caudal.api_keys where id = $1 and revoked_at is null for no key update`,
+);
+
+/** @returns null when there is no such active key */
+export function lockRestrictions(
+  tx: Tx,
+  keyId: string,
+): Promise<(KeyRestrictions & { readonly organizationId: string }) | null> {
+  return queryRecord(tx, LOCK_RESTRICTIONS, [keyId]);
+}
+
+const SET_RESTRICTIONS = statement(
+  'credential.set-restrictions',
+  `update caudal.api_keys set allow_from = $2::cidr[], writes_per_second = $3, reads_per_second = $4 where id = $1`,
+);
+
+export async function setRestrictions(
+  tx: Tx,
+  keyId: string,
+  { allowFrom, writesPerSecond, readsPerSecond }: KeyRestrictions,
+): Promise<void> {
+  await tx.query(SET_RESTRICTIONS, [keyId, allowFrom, writesPerSecond, readsPerSecond]);
+}
+
+const SHOWN_COLUMNS = `id, name, scopes, created_at, expires_at, revoked_at, last_used_at,
+  allow_from::text[] as allow_from, writes_per_second, reads_per_second`;
+
 const LIST_KEYS = statement(
   'credential.list-keys',
-  `select id, name, scopes, created_at, expires_at, revoked_at, last_used_at
+  `select ${SHOWN_COLUMNS}
    from caudal.api_keys where organization_id = $1 order by created_at`,
 );
 
 /** An API key as shown to operators, without its secret. */
-export interface StoredKey {
+export interface StoredKey extends KeyRestrictions {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
@@ -135,6 +186,19 @@ export interface StoredKey {
 
 export function listKeys(tx: Tx, organizationId: string): Promise<StoredKey[]> {
   return queryRecords(tx, LIST_KEYS, [organizationId]);
+}
+
+const SHOW_KEY = statement(
+  'credential.show-key',
+  `select organization_id, ${SHOWN_COLUMNS} from caudal.api_keys where id = $1`,
+);
+
+/** Also finds a revoked key. */
+export function findKey(
+  tx: Tx,
+  keyId: string,
+): Promise<(StoredKey & { readonly organizationId: string }) | null> {
+  return queryRecord(tx, SHOW_KEY, [keyId]);
 }
 
 const USED = new RowSet({ id: text(), mac: nullable(bytes) });

@@ -6,6 +6,7 @@ import type { Authenticator } from './authenticator.ts';
 import { type Pulse, readPulse } from './credential.store.ts';
 import { advanceIdClock } from './id-clock.store.ts';
 import { isIdClockBehind, toIdRange } from './id-clock.ts';
+import type { KeyNetworks } from './key-networks.ts';
 import type { RailPauses } from './rail-pauses.ts';
 
 const EVERY_MS = 400;
@@ -28,6 +29,7 @@ interface HeartbeatOptions {
   readonly clock: BusinessClock;
   readonly authenticator: Authenticator;
   readonly railPauses: RailPauses;
+  readonly keyNetworks: KeyNetworks;
   readonly log: Log;
   readonly maxGapMs?: number;
 }
@@ -48,6 +50,7 @@ export class Heartbeat {
   #renewal: Promise<void> | null = null;
   #advancing: Promise<void> | null = null;
   #advanceFailed = false;
+  #recordingNetworks: Promise<void> | null = null;
   #answered = Promise.withResolvers<void>();
   /** Set while the database counts as unresponsive. */
   #failure: { readonly error: unknown } | null = null;
@@ -64,14 +67,19 @@ export class Heartbeat {
     this.#timer = setInterval(() => {
       if (this.#options.clock.fresh || this.#failure) this.#tryBeat();
       else void this.#renew(monotonicMs() - EVERY_MS);
+      if (this.#options.keyNetworks.hasNew) void this.#recordNetworks();
     }, EVERY_MS);
-    this.#useTimer = setInterval(() => void this.#recordUse(), RECORD_USE_EVERY_MS);
+    this.#useTimer = setInterval(() => {
+      void this.#recordUse();
+      void this.#recordNetworks();
+    }, RECORD_USE_EVERY_MS);
   }
 
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     if (this.#useTimer) clearInterval(this.#useTimer);
     await this.#recordUse();
+    await this.#recordNetworks();
   }
 
   /** The error of the last beat while the database counts as unresponsive. */
@@ -185,6 +193,22 @@ export class Heartbeat {
    */
   #gapMs(pulse: Pulse, takenAt: number): number {
     return Math.max(Math.abs(pulse.realMs - this.#lastRealMs), takenAt - this.#lastTakenAt);
+  }
+
+  /** Records a new network with the next beat, because its event reports a theft. One recording at a time. */
+  #recordNetworks(): Promise<void> {
+    this.#recordingNetworks ??= this.#options.keyNetworks
+      .record()
+      .catch((error: unknown) =>
+        this.#options.log.warn(
+          { ...errorFields(error), code: 'key_networks_not_recorded' },
+          'failed to record the networks of API keys; they are recorded with the next attempt',
+        ),
+      )
+      .finally(() => {
+        this.#recordingNetworks = null;
+      });
+    return this.#recordingNetworks;
   }
 
   async #recordUse(): Promise<void> {

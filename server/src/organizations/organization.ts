@@ -1,5 +1,6 @@
 import type { SecretKey } from '../kit/crypto.ts';
 import type { Rail } from '../rails/contract.ts';
+import type { AllowedAddresses } from './allowed-addresses.ts';
 
 export const SCOPES = [
   'payins:read',
@@ -52,6 +53,10 @@ export interface Principal {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
   readonly limits: Limits;
+  /** Limits of the API key itself, besides those of the organization; null: none. */
+  readonly keyLimits: Limits;
+  /** Where the API key may be used from; null: anywhere. */
+  readonly allowedAddresses: AllowedAddresses | null;
   readonly secrets: OrganizationSecrets;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ADDRESS_LOGGING } from '../kit/address-log.ts';
 import { ENVIRONMENTS } from '../kit/environment.ts';
 import { MAX_CELL } from '../kit/ids.ts';
 import { parseTaxId } from '../kit/tax-id.ts';
@@ -67,4 +68,10 @@ export const DEPLOYMENT_SETTINGS = {
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Minimum level of log messages.'),
+  CAUDAL_LOG_CLIENT_ADDRESS: z
+    .enum(ADDRESS_LOGGING)
+    .default('truncated')
+    .describe(
+      'How request log lines contain the client address: `plain`; `truncated` to its network (/24 for IPv4, /48 for IPv6); or `hashed`, a keyed hash that changes with CAUDAL_KEY_PEPPER.',
+    ),
 } as const;

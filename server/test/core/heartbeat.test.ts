@@ -5,6 +5,7 @@ import type { Statement } from '../../src/db/tx.ts';
 import { BusinessClock, monotonicMs } from '../../src/kit/clock.ts';
 import { Authenticator } from '../../src/organizations/authenticator.ts';
 import { Heartbeat } from '../../src/organizations/heartbeat.ts';
+import { KeyNetworks } from '../../src/organizations/key-networks.ts';
 import { RailPauses } from '../../src/organizations/rail-pauses.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
@@ -67,6 +68,7 @@ async function authenticateAfterOutage({ clockAheadMs, stepBackMs = 0 }: ClockSt
     db,
     clock,
     authenticator,
+    keyNetworks: new KeyNetworks(() => Promise.resolve()),
     railPauses: new RailPauses(),
     log: deps.log,
     maxGapMs: GAP_MS,

@@ -45,6 +45,7 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
     return [organizationId, '--reason', 'lifted'];
   },
   'keys create': (stage) => [...org(stage), '--name', 'reports'],
+  'keys update': async ({ shop, caudal }) => [await newKey(caudal, shop), '--allow-from', '203.0.113.0/24'],
   'keys revoke': async ({ shop, caudal }) => [await newKey(caudal, shop)],
   'ledger deposit': (stage) => [...org(stage), '--amount', '12.34', '--reference', randomUUID()],
   'ledger reverse': async (stage) => [

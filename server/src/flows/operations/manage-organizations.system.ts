@@ -4,7 +4,13 @@ import type { SystemDeps } from '../../deps.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { openAccounts } from '../../ledger/balance.store.ts';
-import { insertKey, revokeKey } from '../../organizations/credential.store.ts';
+import {
+  insertKey,
+  type KeyRestrictions,
+  lockRestrictions,
+  revokeKey,
+  setRestrictions,
+} from '../../organizations/credential.store.ts';
 import { type Credential, credentialMac, makeCredential } from '../../organizations/credential.ts';
 import {
   announceChange,
@@ -21,7 +27,7 @@ export type OrganizationDetails = Omit<NewOrganization, 'id' | 'isOperator'>;
 
 type ManageDeps = Pick<SystemDeps, 'system' | 'environment' | 'cell' | 'clock' | 'masterKeys' | 'peppers'>;
 
-export interface ApiKeyDetails {
+export interface ApiKeyDetails extends Partial<KeyRestrictions> {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly lifetimeSeconds: number | null;
@@ -71,7 +77,11 @@ export async function createApiKey(
       action: 'keys.create',
       organizationId,
       resource: credential.id,
-      details: { scopes: [...apiKey.scopes], lifetimeSeconds: apiKey.lifetimeSeconds },
+      details: {
+        scopes: [...apiKey.scopes],
+        lifetimeSeconds: apiKey.lifetimeSeconds,
+        ...toRestrictions(apiKey),
+      },
     });
     return credential;
   });
@@ -85,6 +95,34 @@ export async function revokeApiKey(deps: ManageDeps, operator: string, keyId: st
     await announceChange(tx, organizationId);
     await recordAction(tx, { operator, action: 'keys.revoke', organizationId, resource: keyId });
     return true;
+  });
+}
+
+/**
+ * Changes some restrictions of an API key and keeps the others; every process applies them within a second.
+ * @returns all current restrictions, or null when there is no such live key
+ */
+export async function changeKeyRestrictions(
+  deps: ManageDeps,
+  operator: string,
+  keyId: string,
+  changes: Partial<KeyRestrictions>,
+): Promise<KeyRestrictions | null> {
+  return deps.system.transaction('manage organizations', async (tx) => {
+    const locked = await lockRestrictions(tx, keyId);
+    if (locked === null) return null;
+    const { organizationId, ...before } = locked;
+    const restrictions = { ...before, ...changes };
+    await setRestrictions(tx, keyId, restrictions);
+    await announceChange(tx, organizationId);
+    await recordAction(tx, {
+      operator,
+      action: 'keys.update',
+      organizationId,
+      resource: keyId,
+      details: { ...restrictions, previousAllowFrom: before.allowFrom, ...previous(before) },
+    });
+    return restrictions;
   });
 }
 
@@ -148,6 +186,15 @@ function currentPepper([pepper]: ManageDeps['peppers']): SecretKey {
   return pepper;
 }
 
+/** The restrictions of a new API key; those that are not given are null. */
+function toRestrictions({ allowFrom, writesPerSecond, readsPerSecond }: ApiKeyDetails): KeyRestrictions {
+  return {
+    allowFrom: allowFrom ?? null,
+    writesPerSecond: writesPerSecond ?? null,
+    readsPerSecond: readsPerSecond ?? null,
+  };
+}
+
 async function storeKey(
   { peppers }: ManageDeps,
   tx: Tx,
@@ -156,5 +203,11 @@ async function storeKey(
   apiKey: ApiKeyDetails,
 ): Promise<void> {
   const mac = credentialMac(credential, currentPepper(peppers));
-  await insertKey(tx, { id: credential.id, organizationId, mac, ...apiKey });
+  await insertKey(tx, {
+    ...apiKey,
+    ...toRestrictions(apiKey),
+    id: credential.id,
+    organizationId,
+    mac,
+  });
 }

@@ -72,6 +72,18 @@ const EVENTS: Readonly<Record<ListedEventName, EventText>> = {
     when: 'The link expired unpaid after its hour, or you closed it.',
     example: { ...link, status: 'EXPIRED' },
   },
+  'api_key.used_from_new_network': {
+    type: 'ApiKeyUsedFromNewNetwork',
+    when: 'A request with the full secret of an API key, or with one of its access tokens, came from a network that the API key was not used from before. Sent once per API key and network; the first network of an API key has no event. If the request is not yours, have the API key revoked at once.',
+    example: {
+      apiKeyId: '0100000000000000',
+      name: 'payouts',
+      network: '203.0.113.0/24',
+      allowed: true,
+      seenAt: EVENT_EXAMPLE_TIME,
+      organizationId: PAYIN_EXAMPLE.organizationId,
+    },
+  },
   'webhook.test': {
     type: 'WebhookTest',
     when: '`POST /webhook-endpoints/{id}/test` sends it to that one endpoint. It is not about a resource: acknowledge it and do nothing else. `GET /events` and the live stream show it too; endpoints cannot subscribe to it, and it is not replayed.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ListedEventName } from '../../events/event.ts';
+import { keyNetworkEventData } from '../../organizations/key-network.event.ts';
 import { payinEventData } from '../../payins/payin.event.ts';
 import { linkEventData } from '../../payment-links/payment-link.event.ts';
 import { payoutEventData } from '../../payouts/payout.event.ts';
@@ -82,6 +83,22 @@ const linkData = schemaOf(
   }),
 );
 
+const keyNetworkData = schemaOf(
+  keyNetworkEventData,
+  z.strictObject({
+    apiKeyId: z.string().describe('The public id of the API key: the part after `cdl_live_` or `cdl_test_`.'),
+    name: z.string().describe('The name of the API key.'),
+    network: z.string().describe('The network of the client: /24 for IPv4, /48 for IPv6.'),
+    allowed: z
+      .boolean()
+      .describe(
+        'False if the address allow-list of the API key rejected the request (403 `address_not_allowed`).',
+      ),
+    seenAt: timestamp.describe('When the network was first seen.'),
+    organizationId: z.uuid(),
+  }),
+);
+
 /** The fields whose values the final status of a payin or payout narrows. */
 function final<Status extends string>(status: Status) {
   return { status: z.literal(status), resultAt: timestamp.describe('Time of the final status.') };
@@ -118,6 +135,7 @@ export const EVENT_DATA = {
     expiresAt: timestamp.describe('One hour after creation.'),
     completedAt: z.null().describe('Always null, because the link was not paid.'),
   }),
+  'api_key.used_from_new_network': keyNetworkData,
   'webhook.test': z.strictObject({
     webhookEndpointId: z.uuid().describe('The endpoint that receives the test.'),
   }),

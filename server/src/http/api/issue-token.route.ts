@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../../kit/errors.ts';
 import type { ApiDeps } from '../api-deps.ts';
+import { requireAllowedAddress } from '../auth.ts';
 import { publicOperation, type Reply } from '../operation.ts';
 
 const body = z.strictObject({
@@ -48,11 +49,19 @@ export const issueAccessToken = publicOperation({
       },
     },
   },
-  problems: ['invalid_client', 'unsupported_grant_type', 'invalid_scope', 'rate_limited'],
+  problems: [
+    'invalid_client',
+    'address_not_allowed',
+    'unsupported_grant_type',
+    'invalid_scope',
+    'rate_limited',
+  ],
 
-  async handle(deps, { body: form, headers, suspect }) {
+  async handle(deps, { body: form, headers, clientAddress }) {
     if (form.grant_type !== 'client_credentials') throw oauthError('unsupported_grant_type');
+    const suspect = deps.invalidCredentials.isSuspect(clientAddress);
     const principal = await authenticateClient(deps, clientCredentials(form, headers.authorization), suspect);
+    requireAllowedAddress(deps.keyNetworks, principal, clientAddress);
     deps.gate.charge(principal);
     const requested = new Set(form.scope?.split(' ').filter((scope) => scope !== ''));
     const scopes = requested.size > 0 ? [...requested] : [...principal.scopes];

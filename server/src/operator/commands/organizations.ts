@@ -1,4 +1,5 @@
 import type { CatalogEntry } from './description.ts';
+import { RESTRICTION_OPTIONS } from './keys.ts';
 import { BY, ORGANIZATION, REASON } from './shared-options.ts';
 
 const LEGAL_NAME = {
@@ -150,18 +151,21 @@ export const ORGANIZATION_COMMANDS = [
     name: 'keys create',
     audit: 'with_change',
     summary: 'create another API key for an organization and print it once',
-    usage: 'keys create --org ID --name NAME --by NAME [--scopes payins:read,payins:write] [--days N]',
+    usage:
+      'keys create --org ID --name NAME --by NAME [--scopes payins:read,payins:write] [--days N] [--allow-from LIST] [--writes-per-second N] [--reads-per-second N]',
     options: [
       { name: 'org', value: 'ID', summary: 'the id of an organization (see org list)', required: true },
       { name: 'name', value: 'NAME', summary: 'name of the key, such as its purpose', required: true },
       BY,
       { name: 'scopes', value: 'LIST', summary: 'scopes, comma-separated (default: all)' },
       { name: 'days', value: 'N', summary: 'days until the key expires (default: never)' },
+      ...RESTRICTION_OPTIONS,
     ],
     details:
       'Scopes: payins:read, payins:write, payouts:read, payouts:write, payment_links:read, payment_links:write, breb_keys:read, events:read, events:write, webhooks:read, webhooks:write, balance:read.',
     examples: [
       'caudal keys create --org 01990000-0000-7000-8000-000000000000 --name reports --by ana --scopes payins:read,balance:read --days 90',
+      'caudal keys create --org 01990000-0000-7000-8000-000000000000 --name payouts --by ana --scopes payouts:write,payouts:read --allow-from 203.0.113.0/24 --writes-per-second 5',
     ],
   },
   {

@@ -1,0 +1,80 @@
+import type { Tx } from '../../db/tx.ts';
+import type { SystemDeps } from '../../deps.ts';
+import { recordEvents } from '../../events/event.store.ts';
+import type { NewEvent } from '../../events/event.ts';
+import { uuidv7 } from '../../kit/ids.ts';
+import type { DataKeys } from '../../organizations/data-keys.ts';
+import { keyNetworkEventData } from '../../organizations/key-network.event.ts';
+import {
+  insertNetworks,
+  type LockedKey,
+  lockKeys,
+  touchNetworks,
+} from '../../organizations/key-network.store.ts';
+import type { NotedUse } from '../../organizations/key-networks.ts';
+
+interface NewUse extends NotedUse {
+  readonly key: LockedKey;
+  /** Null for the first network of the key. */
+  readonly event: NewEvent | null;
+}
+
+/**
+ * Records the networks that API keys were used from. A network that is new for its key has an event, unless it is the first
+ * one. Two processes that see the same network record one event: the keys are locked, and the primary key decides.
+ */
+export async function recordKeyNetworks(
+  deps: SystemDeps,
+  dataKeys: DataKeys,
+  uses: readonly NotedUse[],
+): Promise<void> {
+  const events = await deps.system.transaction('record key networks', async (tx) => {
+    const fresh = await findNewUses(deps, tx, uses);
+    if (fresh.length === 0) return 0;
+    await insertNetworks(
+      tx,
+      fresh.map(({ key, keyId, network, event }) => ({
+        organizationId: key.organizationId,
+        keyId,
+        network,
+        eventId: event?.id ?? null,
+      })),
+    );
+    const emitted = fresh.flatMap(({ event }) => event ?? []);
+    const secrets = await dataKeys.loadInTransaction(
+      tx,
+      new Set(emitted.map(({ organizationId }) => organizationId)),
+    );
+    await recordEvents(tx, emitted, (organizationId) => secrets(organizationId).dataKey);
+    return emitted.length;
+  });
+  if (events > 0) deps.signals.raise('event_dispatch');
+}
+
+async function findNewUses(deps: SystemDeps, tx: Tx, uses: readonly NotedUse[]): Promise<NewUse[]> {
+  const locked = await lockKeys(tx, [...new Set(uses.map(({ keyId }) => keyId))]);
+  const keys = new Map(locked.map((key) => [key.id, key]));
+  const allowed = new Map(uses.map((use) => [`${use.keyId} ${use.network}`, use.allowed]));
+  const known = new Set<string>();
+  return (await touchNetworks(tx, uses)).flatMap((use): NewUse[] => {
+    const key = keys.get(use.keyId);
+    if (!key) return [];
+    const isFirst = !use.keyHasNetworks && !known.has(use.keyId);
+    known.add(use.keyId);
+    const noted = { ...use, allowed: allowed.get(`${use.keyId} ${use.network}`) ?? true };
+    return [{ ...noted, key, event: isFirst ? null : toEvent(deps, key, noted) }];
+  });
+}
+
+function toEvent({ clock, cell }: SystemDeps, key: LockedKey, use: NotedUse): NewEvent {
+  const createdAt = new Date(Math.floor(clock.time()));
+  return {
+    id: uuidv7(clock.now(), cell),
+    organizationId: key.organizationId,
+    event: 'api_key.used_from_new_network',
+    resource: 'api_key',
+    resourceId: null,
+    createdAt,
+    data: keyNetworkEventData(key, use, createdAt),
+  };
+}
