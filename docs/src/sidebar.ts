@@ -60,6 +60,7 @@ export const SIDEBAR = [
       'operating/run-it',
       'operating/configuration',
       'operating/merchants',
+      'operating/stolen-key',
       'operating/audit',
       'operating/payins',
       'operating/payouts',

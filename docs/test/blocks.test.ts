@@ -25,6 +25,9 @@ const NOT_RUN = [
   'operating/run-it.md: needs your own PostgreSQL',
   'operating/supply-chain.md: example for a production host',
   'operating/supply-chain.md: writes a file',
+  'operating/stolen-key.md: example with your own ids',
+  'operating/stolen-key.md: example with your own ids',
+  'operating/stolen-key.md: example with your own ids',
 ];
 
 const LANGUAGES = ['sh', 'ts', 'json', 'sql', 'txt'];
