@@ -16,22 +16,22 @@ interface Created {
   readonly createdAt: Date;
 }
 
-export interface CreatedPayment extends Created {
+interface CreatedPayment extends Created {
   readonly reference: string;
   readonly amount: Cents;
   readonly status: string;
 }
 
-export interface CreatedPayout extends CreatedPayment {
+interface CreatedPayout extends CreatedPayment {
   /** No attempt to send it was committed, so that it can still be canceled. */
   readonly unsent: boolean;
 }
 
-export interface CreatedEndpoint extends Created {
+interface CreatedEndpoint extends Created {
   readonly status: string;
 }
 
-export interface CausedTransfer extends Created {
+interface CausedTransfer extends Created {
   readonly debit: string;
   readonly credit: string;
   readonly amount: Cents;
@@ -39,7 +39,7 @@ export interface CausedTransfer extends Created {
   readonly resourceId: string | null;
 }
 
-export interface RecordedAction extends Created {
+interface RecordedAction extends Created {
   readonly action: string;
   readonly resourceId: string | null;
 }

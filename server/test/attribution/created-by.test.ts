@@ -187,7 +187,15 @@ it('records no action for a request that changed nothing', async () => {
 
 it('attributes a deposit and its reversal to the operator by name', async () => {
   const deposit = await operator(
-    ...['ledger', 'deposit', '--org', shop.id, '--amount', '5000', '--reference', 'nota 7', '--json'],
+    'ledger',
+    'deposit',
+    '--org',
+    shop.id,
+    '--amount',
+    '5000',
+    '--reference',
+    'nota 7',
+    '--json',
   );
   const { transferId } = JSON.parse(deposit) as { transferId: string };
   expect(await createdBy('ledger_transfers', transferId)).toBe('operator:ana maría');

@@ -170,7 +170,14 @@ it('is reported by one event, stopped within a second, and its traces are listed
 
 it('reports a key that is used from an address outside its allow-list as not allowed', async () => {
   const key = await operator<typeof stolen>(
-    ...['keys', 'create', '--org', shop.id, '--name', 'fixed', '--allow-from', '203.0.113.0/24'],
+    'keys',
+    'create',
+    '--org',
+    shop.id,
+    '--name',
+    'fixed',
+    '--allow-from',
+    '203.0.113.0/24',
   );
   const client = (address: string) => use(address).with({ 'x-api-key': key.apiKey });
   expect((await client(OFFICE).get('/balance')).status).toBe(200);

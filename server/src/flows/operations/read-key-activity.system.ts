@@ -9,7 +9,7 @@ export interface KeyReport {
   readonly since: Date;
   readonly networks: readonly KeyNetwork[];
   readonly activity: KeyActivity;
-  /** At most so many rows of each kind are in `activity`. */
+  /** The maximum number of rows of each kind in `activity`. */
   readonly maxRows: number;
 }
 
