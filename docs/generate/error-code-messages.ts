@@ -1,4 +1,5 @@
 import type { PayinErrorCode } from '../../server/src/payins/payin.ts';
+import type { PayoutErrorCode } from '../../server/src/payouts/payout.columns.ts';
 
 interface Meaning {
   /** What happened. */
@@ -8,7 +9,9 @@ interface Meaning {
 }
 
 /** Descriptions of every `errorCode` for developers. A missing or unknown code is a compile error. */
-export const ERROR_CODE_MESSAGES: Readonly<Record<PayinErrorCode, Readonly<Record<'en' | 'es', Meaning>>>> = {
+export const ERROR_CODE_MESSAGES: Readonly<
+  Record<PayinErrorCode | PayoutErrorCode, Readonly<Record<'en' | 'es', Meaning>>>
+> = {
   EXPIRED: {
     en: {
       cause: 'No payment arrived in time; the key or transaction is closed at the rail.',
@@ -44,6 +47,20 @@ export const ERROR_CODE_MESSAGES: Readonly<Record<PayinErrorCode, Readonly<Recor
       cause:
         'Cobro: la cuenta del pagador no tenía suficiente. Pago: su saldo disponible no alcanzaba; no se envió nada.',
       remedy: 'Cobro: ofrezca otra cuenta o medio. Pago: fondee el saldo y cree un pago con otra referencia.',
+    },
+  },
+  ORGANIZATION_LIMIT_EXCEEDED: {
+    en: {
+      cause:
+        'Payout: it would exceed a payout limit of your organization or API key (sum or number per day, or per receiver and day). Nothing was sent.',
+      remedy:
+        'Create a payout with a new reference on the next day (Bogotá time), or ask the operator of this service to raise the limit. If you did not expect so many payouts, check who uses your API key.',
+    },
+    es: {
+      cause:
+        'Pago: superaría un límite de pagos de su organización o de su llave de API (valor o cantidad por día, o por receptor y día). No se envió nada.',
+      remedy:
+        'Cree un pago con otra referencia al día siguiente (hora de Bogotá), o pida al operador de este servicio que suba el límite. Si no esperaba tantos pagos, revise quién usa su llave de API.',
     },
   },
   LIMIT_EXCEEDED: {

@@ -695,6 +695,7 @@ export interface Payout {
     | 'RAIL_REJECTED'
     | 'SUSPECTED_FRAUD'
     | 'INVALID_DATA'
+    | 'ORGANIZATION_LIMIT_EXCEEDED'
     | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -749,6 +750,7 @@ export interface PayoutWithAnomalies {
     | 'RAIL_REJECTED'
     | 'SUSPECTED_FRAUD'
     | 'INVALID_DATA'
+    | 'ORGANIZATION_LIMIT_EXCEEDED'
     | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -1405,6 +1407,7 @@ export interface PayoutCanceledData {
     | 'RAIL_REJECTED'
     | 'SUSPECTED_FRAUD'
     | 'INVALID_DATA'
+    | 'ORGANIZATION_LIMIT_EXCEEDED'
     | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -1470,6 +1473,7 @@ export interface PayoutDeclinedData {
     | 'RAIL_REJECTED'
     | 'SUSPECTED_FRAUD'
     | 'INVALID_DATA'
+    | 'ORGANIZATION_LIMIT_EXCEEDED'
     | null;
   /** UTC, with milliseconds. */
   createdAt: string;

@@ -3,6 +3,7 @@ export const ACTION_CODES = [
   'migrate',
   'org.create',
   'org.limits',
+  'org.payout-limits',
   'org.update',
   'org.suspend',
   'org.resume',

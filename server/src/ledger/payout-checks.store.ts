@@ -15,20 +15,20 @@ const HELD = check(
    where b.balance_in_cents is distinct from coalesce(w.amount, 0)`,
 );
 
-// The transfers that each payout must have: a hold, unless it was declined for lack of funds, then sent or released.
+// The transfers that each payout must have: a hold, unless it was declined on creation, then sent or released.
 const TRANSFERS = check(
   'payout-transfers',
   `with payout as (
      select organization_id, id, amount_in_cents as amount, status, anomaly_organization_id,
-       status = 'DECLINED' and error_code = 'INSUFFICIENT_FUNDS' and attempts = 0 as unfunded
+       status = 'DECLINED' and error_code in ('INSUFFICIENT_FUNDS', 'ORGANIZATION_LIMIT_EXCEEDED') and attempts = 0 as refused
      from caudal.payouts
    ),
    expected as (
      select organization_id, id, 'payout_hold' as cause, amount, 'available' as debit, 'held' as credit from payout
-       where anomaly_organization_id is null and not unfunded
+       where anomaly_organization_id is null and not refused
      union all
      select organization_id, id, 'payout_release', amount, 'held', 'available' from payout
-       where anomaly_organization_id is null and status in ('DECLINED', 'CANCELED') and not unfunded
+       where anomaly_organization_id is null and status in ('DECLINED', 'CANCELED') and not refused
      union all
      select coalesce(anomaly_organization_id, organization_id), id, 'payout', amount,
        case when anomaly_organization_id is null then 'held' else 'suspense' end, 'clearing_bre_b' from payout
@@ -69,5 +69,23 @@ const EXECUTIONS = check(
    where not exists (select from claimed c where c.rail = e.rail and c.execution_id = e.execution_id and c.payout_id is not distinct from e.payout_id)`,
 );
 
+// The usage that payout limits are checked against, for the limits that exist and the present day in Bogotá.
+const USAGE = check(
+  'payout-usage',
+  `with today as materialized (select date_trunc('day', caudal.now(), 'America/Bogota') as since),
+   counted as (
+     select l.organization_id, l.api_key_id, count(p.id) as payouts, coalesce(sum(p.amount_in_cents), 0) as amount
+     from caudal.payout_limits l cross join today left join caudal.payouts p on p.organization_id = l.organization_id
+       and p.id >= caudal.uuid_floor(today.since - interval '1 hour') and p.created_at >= today.since
+       and p.status in ('PROCESSING', 'CONFIRMED') and (l.api_key_id = '' or p.limit_key_id = l.api_key_id)
+     group by l.organization_id, l.api_key_id
+   )
+   select 'payout_usage' as "table", c.organization_id as "organizationId", coalesce(nullif(c.api_key_id, ''), 'organization') as id,
+     c.payouts || ' payouts of ' || c.amount as expected, coalesce(u.payouts, 0) || ' payouts of ' || coalesce(u.amount_in_cents, 0) as found
+   from counted c cross join today left join caudal.payout_usage u on u.organization_id = c.organization_id
+     and u.api_key_id = c.api_key_id and u.day = (today.since at time zone 'America/Bogota')::date
+   where (c.payouts, c.amount) is distinct from (coalesce(u.payouts, 0), coalesce(u.amount_in_cents, 0))`,
+);
+
 /** Consistency of the ledger with payouts. */
-export const PAYOUT_CHECKS = [HELD, TRANSFERS, EXECUTIONS];
+export const PAYOUT_CHECKS = [HELD, TRANSFERS, EXECUTIONS, USAGE];

@@ -24,6 +24,7 @@ import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
 import { orgCreate, orgLimits, orgList, secretsRewrap } from './organizations.ts';
 import { payinsEnd, payinsFind, payinsShow } from './payins.ts';
+import { orgPayoutLimits } from './payout-limits.ts';
 import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { receiptsKeys } from './receipts.ts';
@@ -36,6 +37,7 @@ export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {
   migrate: 'migrate',
   'org create': 'org.create',
   'org limits': 'org.limits',
+  'org payout-limits': 'org.payout-limits',
   'org update': 'org.update',
   'org suspend': 'org.suspend',
   'org resume': 'org.resume',
@@ -69,6 +71,7 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof S
   'org create': orgCreate,
   'org list': orgList,
   'org limits': orgLimits,
+  'org payout-limits': orgPayoutLimits,
   'org update': orgUpdate,
   'org show': orgShow,
   'org suspend': orgSuspend,

@@ -2,6 +2,7 @@ import type { SystemDeps } from '../deps.ts';
 import {
   type OperatorDecision,
   type PayoutRejection,
+  type PayoutWithAttempts,
   readPayoutWithAttempts,
   resolvePayout,
   unknownPayouts,
@@ -74,6 +75,7 @@ export async function payoutsShow(deps: SystemDeps, options: Options): Promise<O
       executionId: payout.execution_id,
       createdAt: payout.created_at,
       resultAt: payout.result_at,
+      heldUntil: payout.held_until,
       attempts: attempts.map(({ answered_at, error_code, ...rest }) => ({
         ...rest,
         answeredAt: answered_at,
@@ -84,10 +86,16 @@ export async function payoutsShow(deps: SystemDeps, options: Options): Promise<O
       `${payout.status}${payout.error_code === null ? '' : ` (${payout.error_code})`}  COP ${decimalPesos(payout.amount_in_cents)}  ${payout.reference}`,
       `organization ${payout.organization_id}, created ${payout.created_at.toISOString()}, ended ${payout.result_at?.toISOString() ?? 'not yet'}`,
       `end-to-end ${payout.end_to_end_id}, execution ${payout.execution_id ?? 'unknown'}`,
-      sends.length === 0 ? 'never sent' : 'sent:',
+      sends.length === 0 ? unsentText(payout) : 'sent:',
       ...sends,
     ].join('\n'),
   };
+}
+
+function unsentText({ status, held, held_until }: PayoutWithAttempts['payout']): string {
+  return status === 'PROCESSING' && held
+    ? `not sent: first payout to a new receiver, held until ${held_until?.toISOString()} (see org payout-limits)`
+    : 'never sent';
 }
 
 export async function payoutsResolve(deps: SystemDeps, options: Options): Promise<Output> {

@@ -8,7 +8,7 @@ import type { Transition } from './payout.outcome.ts';
 import { OVERDUE_SECONDS, type PayoutTask } from './payout.polling.ts';
 import { PAYOUT_LIST, type PayoutRow, SUSPENDED } from './payout.store.ts';
 
-const SELECT_STATE = `select ${PAYOUT_LIST}, p.rail_task, p.lease_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
+const SELECT_STATE = `select ${PAYOUT_LIST}, p.rail_task, p.lease_token, p.attempts, p.held_until > caudal.now() as held, p.held_until, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join ${ROW_IDS.as('w')} on p.organization_id = w.organization_id and p.id = w.id
@@ -21,6 +21,9 @@ export interface LockedPayout extends PayoutRow {
   rail_task: 'send' | 'poll' | null;
   lease_token: string | null;
   attempts: number;
+  /** Waits because its receiver is new; null without a hold. */
+  held: boolean | null;
+  held_until: Date | null;
   execution_id: string | null;
   anomaly_id: string | null;
   anomaly_organization_id: string | null;
@@ -237,6 +240,8 @@ export async function reschedulePayouts(
 const COUNTED = 100_000;
 /** Without payouts of suspended organizations, which wait on purpose. */
 const SENDABLE = `p.rail_task = 'send' and p.organization_id <> all (${SUSPENDED})`;
+/** Held because their receiver is new. A condition of its own: few rows, with an index. */
+const HELD = `${SENDABLE} and p.held_until > caudal.now()`;
 
 // Includes payouts scheduled for a resend: they have been sent before.
 const OVERDUE = `from (
@@ -247,18 +252,30 @@ const OVERDUE = `from (
 
 const WAITING = statement(
   'payout-outcome.waiting',
-  `select (select count(*)::int from (select from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) c) as sends,
-     (select count(*)::int from (select ${OVERDUE} limit ${COUNTED}) c) as unknown,
-     coalesce((select extract(epoch from caudal.now() - min(p.rail_due_at)) from (
-       select p.rail_due_at from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) p), 0)::float8 as oldest_send_seconds`,
+  `select greatest(0, waiting - held) as sends, held, unknown, greatest(0, oldest_send_seconds)::float8 as oldest_send_seconds from (
+     select (select count(*)::int from (select from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) c) as waiting,
+       (select count(*)::int from (select from caudal.payouts p where ${HELD} limit ${COUNTED}) c) as held,
+       (select count(*)::int from (select ${OVERDUE} limit ${COUNTED}) c) as unknown,
+       (select extract(epoch from caudal.now() - min(p.rail_due_at)) from (
+         select p.rail_due_at from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) p) as oldest_send_seconds
+   ) as counts`,
 );
 
-/** Counts payouts waiting to be sent, and sent payouts whose outcome is overdue. */
-export async function waitingPayouts(
-  tx: Pick<Tx, 'query'>,
-): Promise<{ sends: number; unknown: number; oldest_send_seconds: number }> {
-  const [row] = await tx.query<{ sends: number; unknown: number; oldest_send_seconds: number }>(WAITING);
-  return row ?? { sends: 0, unknown: 0, oldest_send_seconds: 0 };
+export interface WaitingPayouts {
+  /** Waiting to be sent. */
+  readonly sends: number;
+  /** Waiting because their receiver is new. */
+  readonly held: number;
+  /** Sent, with an overdue outcome. */
+  readonly unknown: number;
+  readonly oldest_send_seconds: number;
+}
+
+export const NO_WAITING_PAYOUTS: WaitingPayouts = { sends: 0, held: 0, unknown: 0, oldest_send_seconds: 0 };
+
+export async function waitingPayouts(tx: Pick<Tx, 'query'>): Promise<WaitingPayouts> {
+  const [row] = await tx.query<WaitingPayouts>(WAITING);
+  return row ?? NO_WAITING_PAYOUTS;
 }
 
 const LIST_UNKNOWN = statement(

@@ -27,7 +27,8 @@ export const SENDS_DUE = `exists (select from caudal.payouts p
 
 const WAITING_ORGANIZATIONS = statement(
   'payout-send.organizations',
-  // A recursive index scan that jumps from one organization to the next, however many payouts each has waiting.
+  // A recursive index scan that jumps from one organization to the next, however many payouts each has waiting. An
+  // organization whose payouts are all held or postponed is skipped, so that it takes no place in the round.
   `with recursive waiting as (
      (select p.organization_id from caudal.payouts p where p.rail_task = 'send' and p.organization_id > $1
       order by p.organization_id limit 1)
@@ -36,11 +37,14 @@ const WAITING_ORGANIZATIONS = statement(
        order by p.organization_id limit 1)
      from waiting w where w.organization_id is not null
    )
-   select organization_id from waiting
-   where organization_id is not null and organization_id <> all ($2::uuid[]) and organization_id <> all (${SUSPENDED}) limit $3`,
+   select w.organization_id from waiting w
+   where w.organization_id is not null and w.organization_id <> all ($2::uuid[]) and w.organization_id <> all (${SUSPENDED})
+     and exists (select from caudal.payouts p
+       where p.organization_id = w.organization_id and p.rail_task = 'send' and p.rail_due_at <= caudal.now())
+   limit $3`,
 );
 
-/** Up to `limit` organizations with payouts to send whose id is greater than `after`, in id order. */
+/** Up to `limit` organizations with payouts due to be sent whose id is greater than `after`, in id order. */
 export async function waitingOrganizations(
   tx: Tx,
   after: string,

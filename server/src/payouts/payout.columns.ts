@@ -1,7 +1,13 @@
 import type { Customer } from '../customers/customer.ts';
 import { bytes, encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
-import type { RailErrorCode } from '../rails/contract.ts';
+import { ERROR_CODES } from '../rails/contract.ts';
 import type { PayoutStatus } from './payout.states.ts';
+
+/** Why the service declines a payout on creation, without sending it. */
+export type PayoutRefusal = 'INSUFFICIENT_FUNDS' | 'ORGANIZATION_LIMIT_EXCEEDED';
+
+export const PAYOUT_ERROR_CODES = [...ERROR_CODES, 'ORGANIZATION_LIMIT_EXCEEDED'] as const;
+export type PayoutErrorCode = (typeof PAYOUT_ERROR_CODES)[number];
 
 /** Set when the payout is created. A replayed creation returns them again. */
 export const CREATED_COLUMNS = {
@@ -18,7 +24,7 @@ export const CREATED_COLUMNS = {
 
 /** Null until the payout has a result. A replayed creation returns null. */
 export const RESULT_COLUMNS = {
-  error_code: nullable(text<RailErrorCode>()),
+  error_code: nullable(text<PayoutErrorCode>()),
   result_at: nullable(time),
 };
 

@@ -4,8 +4,8 @@ import {
   type FieldsOf,
   fieldEncryptor,
   fieldPicker,
-  flag,
   insertSelect,
+  integer,
   nullable,
   type RowId,
   type RowOf,
@@ -19,7 +19,7 @@ import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
 import type { SecretKey } from '../kit/crypto.ts';
-import { CREATED_COLUMNS, FIELD_COLUMNS, PAYOUT_COLUMNS } from './payout.columns.ts';
+import { CREATED_COLUMNS, FIELD_COLUMNS, PAYOUT_COLUMNS, type PayoutRefusal } from './payout.columns.ts';
 import { NO_STATUS } from './payout.states.ts';
 import { asCreated, type Payout } from './payout.ts';
 import { decryptReceiver, encryptReceiver, receiverIndex } from './receiver.encryption.ts';
@@ -43,9 +43,13 @@ export interface NewPayout extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly resolved: Resolved | null;
   /** For a return: the anomaly whose money it returns. */
   readonly anomaly: { readonly id: string; readonly organizationId: string } | null;
-  /** Whether the balance covers it and the amount is held. If not, it is declined on creation. */
-  readonly covered: boolean;
   readonly createdBy: Actor;
+  /** The API key whose payout limits it counts against; null for a return, which is not limited. */
+  readonly limitKeyId: string | null;
+  /** Why it is declined on creation; null: its amount is held and it is sent. */
+  readonly refusal: PayoutRefusal | null;
+  /** How long it waits before it is sent, because its receiver is new; null: it is sent immediately. */
+  readonly holdSeconds: number | null;
 }
 
 const INSERTED_COLUMNS = {
@@ -59,9 +63,14 @@ const INSERTED_COLUMNS = {
   anomaly_id: nullable(uuid),
   anomaly_organization_id: nullable(uuid),
   created_by: text<Actor>(),
+  limit_key_id: nullable(text()),
 };
 
-const NEW = new RowSet({ ...INSERTED_COLUMNS, covered: flag });
+const NEW = new RowSet({
+  ...INSERTED_COLUMNS,
+  refusal: nullable(text<PayoutRefusal>()),
+  hold_seconds: nullable(integer),
+});
 
 const INSERT = statement(
   'payout.insert',
@@ -71,19 +80,21 @@ const INSERT = statement(
      insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
      select organization_id, id, '${NO_STATUS}', 'PROCESSING', 'created', at from new, moment
      union all
-     select organization_id, id, 'PROCESSING', 'DECLINED', 'insufficient_balance', at from new, moment where not covered
+     select organization_id, id, 'PROCESSING', 'DECLINED', case refusal when 'INSUFFICIENT_FUNDS' then 'insufficient_balance' else 'limit_exceeded' end, at
+     from new, moment where refusal is not null
    )
    ${insertSelect('caudal.payouts', {
      ...copied(INSERTED_COLUMNS),
      currency: "'COP'",
      rail: "'BRE_B'",
-     status: "case when covered then 'PROCESSING' else 'DECLINED' end",
-     error_code: "case when not covered then 'INSUFFICIENT_FUNDS' end",
+     status: "case when refusal is null then 'PROCESSING' else 'DECLINED' end",
+     error_code: 'refusal',
      created_at: 'at',
      updated_at: 'at',
-     result_at: 'case when not covered then at end',
-     rail_task: "case when covered then 'send' end",
-     rail_due_at: 'case when covered then at end',
+     result_at: 'case when refusal is not null then at end',
+     rail_task: "case when refusal is null then 'send' end",
+     rail_due_at: 'case when refusal is null then at + make_interval(secs => coalesce(hold_seconds, 0)) end',
+     held_until: 'at + make_interval(secs => hold_seconds)',
    })} from new, moment
    returning created_at`,
 );
@@ -101,7 +112,7 @@ export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Prom
 }
 
 function toStored(payout: NewPayout) {
-  const { organizationId, id, brebKey, secrets, resolved, anomaly, covered, createdBy } = payout;
+  const { organizationId, id, brebKey, secrets, resolved, anomaly, createdBy } = payout;
   return {
     ...encryptFields(payout, secrets.dataKey),
     receiver: encryptReceiver(secrets.dataKey, brebKey, organizationId, id),
@@ -113,7 +124,9 @@ function toStored(payout: NewPayout) {
     anomalyId: anomaly?.id ?? null,
     anomalyOrganizationId: anomaly?.organizationId ?? null,
     createdBy,
-    covered,
+    limitKeyId: payout.limitKeyId,
+    refusal: payout.refusal,
+    holdSeconds: payout.holdSeconds,
   };
 }
 

@@ -79,6 +79,7 @@ function command(
     leaseToken: newLeaseToken(),
     createdBy: PAYER,
     organization: owner.organization,
+    apiKeyId: principal.keyId,
     secrets: owner.secrets,
     idempotency:
       key === undefined

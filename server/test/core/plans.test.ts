@@ -70,6 +70,7 @@ import {
 } from '../../src/payouts/lookup-bucket.store.ts';
 import { findPayouts, insertPayouts } from '../../src/payouts/payout.store.ts';
 import { accountedExecutions, recordExecutions } from '../../src/payouts/payout-execution.store.ts';
+import { paidBefore, receiverUsage, releaseUsage } from '../../src/payouts/payout-limits.store.ts';
 import { listPayouts } from '../../src/payouts/payout-list.store.ts';
 import {
   adoptExecutions,
@@ -296,12 +297,17 @@ describe('the plan of each statement about payins and payouts, with empty tables
             resolved: RESOLVED,
             endToEndId: 'x',
             anomaly: null,
-            covered: true,
             createdBy: SYSTEM,
+            limitKeyId: null,
+            refusal: null,
+            holdSeconds: null,
           },
         ]),
     ],
     ['find payouts', (tx) => findPayouts(tx, [PAYIN])],
+    ['receivers paid today', (tx) => receiverUsage(tx, [{ organizationId: ID, receiverIndex: HASH }])],
+    ['receivers paid before', (tx) => paidBefore(tx, [{ organizationId: ID, receiverIndex: HASH }])],
+    ['release usage of payout limits', (tx) => releaseUsage(tx, [PAYIN])],
     ['list payouts', (tx) => listPayouts(tx, ID, {}, null, 11)],
     ['list payouts from a cursor', (tx) => listPayouts(tx, ID, { status: 'PROCESSING' }, POSITION, 11)],
     ['list payouts by reference', (tx) => listPayouts(tx, ID, { reference: 'r' }, null, 11)],

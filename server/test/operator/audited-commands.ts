@@ -32,6 +32,7 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
   migrate: () => [],
   'org create': () => ['--name', 'Otra', '--support', 'ayuda@otra.example'],
   'org limits': ({ shop }) => [shop.id, '--writes', '7'],
+  'org payout-limits': ({ shop }) => [shop.id, '--per-day-count', '500'],
   'org update': ({ shop }) => [shop.id, '--name', 'Tienda Boreal'],
   // An organization that no other command needs.
   'org suspend': async ({ stack }) => [

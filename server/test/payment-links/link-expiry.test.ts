@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 async function create(count: number): Promise<void> {
-  const { organization, secrets } = await caudal.authenticate(stack.organization.apiKey);
+  const { organization, keyId: apiKeyId, secrets } = await caudal.authenticate(stack.organization.apiKey);
   const { clock, cell } = caudal.deps;
   for (let created = 0; created < count; created += BATCH_SIZE)
     await createLinks(
@@ -35,6 +35,7 @@ async function create(count: number): Promise<void> {
       Array.from({ length: BATCH_SIZE }, () => ({
         id: uuidv7(clock.now(), cell),
         organization,
+        apiKeyId,
         secrets,
         idempotency: null,
         createdBy: SYSTEM,

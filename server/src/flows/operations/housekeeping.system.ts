@@ -3,11 +3,12 @@ import type { SystemDeps } from '../../deps.ts';
 import { purgeIdempotencyKeys } from '../../idempotency/idempotency.store.ts';
 import { purgeAccessTokens, purgeCredentialChanges } from '../../organizations/credential.store.ts';
 import { purgeLookups } from '../../payouts/lookup.store.ts';
+import { purgePayoutUsage } from '../../payouts/payout-limits.store.ts';
 import { purgeEmails } from '../../receipts/receipt-email.store.ts';
 import { rescheduleStalledQueues } from '../../webhooks/queue.store.ts';
 
 /**
- * Creates upcoming partitions and purges expired idempotency keys, tokens, lookups and e-mails in batches, so that no delete holds
+ * Creates upcoming partitions and purges expired idempotency keys, tokens, lookups, usage of payout limits and e-mails in batches, so that no delete holds
  * its locks for long. Reschedules stalled webhook queues, which should not exist.
  * @returns the number of rows purged; call again until it is zero
  */
@@ -26,6 +27,7 @@ export async function housekeeping(deps: SystemDeps): Promise<number> {
     await purgeAccessTokens(deps.system),
     await purgeCredentialChanges(deps.system),
     await purgeLookups(deps.system),
+    await purgePayoutUsage(deps.system),
     await purgeEmails(deps.system),
   ];
   return purged.reduce((sum, count) => sum + count, 0);

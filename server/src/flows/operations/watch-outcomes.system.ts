@@ -1,6 +1,6 @@
 import { countHeldSettlements, countOpenAnomalies } from '../../anomalies/anomaly.store.ts';
 import type { SystemDeps } from '../../deps.ts';
-import { waitingPayouts } from '../../payouts/payout-outcome.store.ts';
+import { NO_WAITING_PAYOUTS, waitingPayouts } from '../../payouts/payout-outcome.store.ts';
 import { readNoticeBacklog } from '../../rail-notices/notice.store.ts';
 
 /** Metrics of unprocessed rail notices and of work that waits for an operator. */
@@ -10,7 +10,7 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
   const oldest = new Map<string, number>();
   let anomalies = 0;
   let held = 0;
-  let payouts = { sends: 0, unknown: 0, oldest_send_seconds: 0 };
+  let payouts = NO_WAITING_PAYOUTS;
   const { metrics } = deps;
   metrics.gauge(
     'caudal_rail_notices_waiting',
@@ -33,6 +33,11 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
     'caudal_payouts_waiting_oldest_seconds',
     'How long the oldest payout has been due to be sent.',
     () => payouts.oldest_send_seconds,
+  );
+  metrics.gauge(
+    'caudal_payouts_held',
+    'Payouts to new receivers that wait for the time that their payout limits set.',
+    () => payouts.held,
   );
   metrics.gauge(
     'caudal_payouts_unknown',

@@ -6,7 +6,6 @@ import { SYSTEM } from '../../kit/actor.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
-import { post } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
@@ -43,7 +42,7 @@ import {
   type RailUpdate,
   type UpdateResult,
 } from '../shared/rail-update.ts';
-import { endPayouts } from './end-payouts.ts';
+import { endPayouts, postEnded } from './end-payouts.ts';
 
 /** @property sentMsAgo time from the last attempt to the poll: the rail's answer says nothing about later attempts */
 export type PayoutUpdate = RailUpdate<OrderStatus> & { readonly sentMsAgo?: number | null };
@@ -80,7 +79,7 @@ export async function applyPayoutUpdates(
   await insertAnomalies(tx, outcome.anomalies);
   if (leaseToken !== undefined) await reschedulePayouts(tx, outcome.tasks(locked), leaseToken);
   await conclude?.(results);
-  await post(tx, [...transfers, ...outcome.transfers]);
+  await postEnded(tx, [...transfers, ...outcome.transfers]);
   return results;
 }
 

@@ -2,14 +2,13 @@ import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import { apiKeyActor } from '../../kit/actor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { post } from '../../ledger/ledger.store.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { payoutFromRow } from '../../payouts/payout.store.ts';
 import type { Payout } from '../../payouts/payout.ts';
 import { cancelUnsent, lockPayouts } from '../../payouts/payout-outcome.store.ts';
 import { recordMerchantAction } from '../shared/record-merchant-action.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
-import { payoutEvents, payoutTransfers } from './end-payouts.ts';
+import { payoutEvents, payoutTransfers, postEnded } from './end-payouts.ts';
 
 /**
  * Cancels a payout without a committed attempt. Idempotent. State, history, event and the release of the held money commit
@@ -33,7 +32,7 @@ export async function cancelPayout(deps: Deps, principal: Principal, id: string)
           () => dataKey,
         );
         await recordMerchantAction(deps, tx, principal, 'payout.cancel', id);
-        await post(
+        await postEnded(
           tx,
           payoutTransfers(
             deps,

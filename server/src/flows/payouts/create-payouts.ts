@@ -4,7 +4,6 @@ import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
-import { lockAvailable } from '../../ledger/balance.store.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { type FoundLookup, findLookups } from '../../payouts/lookup.store.ts';
 import type { CREATED_COLUMNS } from '../../payouts/payout.columns.ts';
@@ -20,6 +19,7 @@ import {
 } from '../shared/create-once.ts';
 import { Creator } from '../shared/creator.ts';
 import { rejectedCreations } from '../shared/reject-creation.ts';
+import { type Admission, admitPayouts } from './admit-payouts.ts';
 import { payoutEvents, toHoldTransfer } from './end-payouts.ts';
 
 /** A command to create a payout for a merchant. */
@@ -34,7 +34,8 @@ export interface CreatePayout
 
 /**
  * Creates payouts in one transaction: reserves idempotency keys and references, holds the money, inserts payouts and their
- * first history rows. A payout that the balance does not cover is declined in the same transaction, with its event.
+ * first history rows. A payout that the balance does not cover or a limit does not allow is declined in the same transaction,
+ * with its event.
  * @returns results in the order of the commands
  */
 async function createPayouts(
@@ -43,7 +44,7 @@ async function createPayouts(
   waitForLocks = true,
 ): Promise<Created<Payout>[]> {
   const created = await createBatch(deps, new Payouts(deps), commands, waitForLocks);
-  // A payout that the balance did not cover is final and has an event to dispatch.
+  // A payout that was declined on creation is final and has an event to dispatch.
   deps.signals.raise('payout_sending', 'event_dispatch');
   return created;
 }
@@ -92,19 +93,19 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
   }
 
   async insert(tx: Tx, commands: readonly CreatePayout[]): Promise<readonly Payout[]> {
-    const covered = await selectCovered(tx, commands);
+    const admissions = await admitPayouts(tx, commands);
+    const isRefused = (command: CreatePayout) => admissions.get(command)?.refusal !== null;
     const payouts = await insertPayouts(
       tx,
-      commands.map((command) => newPayout(command, covered.has(command), this.#lookups.get(command) ?? null)),
+      commands.map((command) =>
+        newPayout(command, admissions.get(command) as Admission, this.#lookups.get(command) ?? null),
+      ),
     );
-    await this.#recordDeclinedEvents(
-      tx,
-      commands.filter((command) => !covered.has(command)),
-    );
+    await this.#recordDeclinedEvents(tx, commands.filter(isRefused));
     await post(
       tx,
       commands
-        .filter((command) => covered.has(command))
+        .filter((command) => !isRefused(command))
         .map((command) =>
           toHoldTransfer(this.#deps, {
             organizationId: command.organization.id,
@@ -133,21 +134,9 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
   }
 }
 
-/** The payouts that the balances cover, first come first served. The balances stay locked until the commit. */
-async function selectCovered(tx: Tx, commands: readonly CreatePayout[]): Promise<Set<CreatePayout>> {
-  const left = await lockAvailable(tx, [...new Set(commands.map((command) => command.organization.id))]);
-  const covered = new Set<CreatePayout>();
-  for (const command of commands) {
-    const available = left.get(command.organization.id) ?? 0n;
-    if (available < command.amount) continue;
-    left.set(command.organization.id, available - command.amount);
-    covered.add(command);
-  }
-  return covered;
-}
-
-function newPayout(command: CreatePayout, covered: boolean, resolved: FoundLookup | null): NewPayout {
-  const { id, organization } = command;
+function newPayout(command: CreatePayout, admission: Admission, resolved: FoundLookup | null): NewPayout {
+  const { id, organization, apiKeyId: limitKeyId } = command;
   const endToEndId = resourceReference(id, organization.number);
-  return { ...command, organizationId: organization.id, endToEndId, resolved, anomaly: null, covered };
+  const organizationId = organization.id;
+  return { ...command, ...admission, organizationId, limitKeyId, endToEndId, resolved, anomaly: null };
 }

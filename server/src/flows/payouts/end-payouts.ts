@@ -8,6 +8,7 @@ import type { Actor } from '../../kit/actor.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
+import { post } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
@@ -15,6 +16,7 @@ import { payoutEventData } from '../../payouts/payout.event.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
 import { lastPollMs } from '../../payouts/payout.polling.ts';
 import { type PayoutRow, payoutWithoutCustomer } from '../../payouts/payout.store.ts';
+import { releaseUsage } from '../../payouts/payout-limits.store.ts';
 import { type TransitionedPayout, transitionPayouts } from '../../payouts/payout-outcome.store.ts';
 
 const EVENT_BY_STATUS = {
@@ -46,7 +48,7 @@ export function payoutEvents(
 
 /**
  * Moves locked payouts to their final state, with history and event.
- * @returns the transfers, which the caller posts last: balance rows are the most contended locks
+ * @returns the transfers, for `postEnded`
  */
 export async function endPayouts(
   deps: IdDeps & Pick<Deps, 'payoutRail'>,
@@ -99,6 +101,19 @@ function toTransfer({ clock, cell }: IdDeps, row: TransitionedPayout, createdBy:
     credit: 'available',
     cause: { kind: 'payout_release', id: row.id },
   };
+}
+
+/**
+ * Posts the transfers of ended payouts and gives declined and canceled ones back to the payout limits. Callers do it last,
+ * because balance rows are the most contended locks. Usage is written under these locks, hence after the posting.
+ */
+export async function postEnded(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
+  await post(tx, transfers);
+  const released = transfers.filter(({ cause }) => cause.kind === 'payout_release');
+  await releaseUsage(
+    tx,
+    released.map(({ organizationId, cause }) => ({ organizationId, id: cause.id })),
+  );
 }
 
 /** The transfer that holds the money of a payout. */

@@ -3,7 +3,6 @@ import type { SystemDeps } from '../../deps.ts';
 import { SYSTEM } from '../../kit/actor.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
-import { post } from '../../ledger/ledger.store.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import type { OrganizationSecrets } from '../../organizations/organization.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
@@ -19,7 +18,7 @@ import { decryptReceiver, holderIndex } from '../../payouts/receiver.encryption.
 import type { RailAnswer, RailErrorCode, Resolution } from '../../rails/contract.ts';
 import { POSTPONE_MS, processIsolated } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
-import { endPayouts } from './end-payouts.ts';
+import { endPayouts, postEnded } from './end-payouts.ts';
 
 const MAX_CONCURRENT = 16;
 /** Delay after the directory gave no clear answer. */
@@ -133,7 +132,7 @@ export class ResolutionRefresher {
         results.flatMap((result) => ('decline' in result ? [] : [result])),
         leaseToken,
       );
-      await post(tx, transfers);
+      await postEnded(tx, transfers);
     });
   }
 }

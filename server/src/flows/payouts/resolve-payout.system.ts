@@ -3,7 +3,6 @@ import type { ActionDetails } from '../../audit/operator-action.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { operatorActor } from '../../kit/actor.ts';
-import { post } from '../../ledger/ledger.store.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
 import type { PayoutStatus } from '../../payouts/payout.states.ts';
@@ -22,7 +21,7 @@ import {
 import { scheduleResend } from '../../payouts/payout-send.store.ts';
 import type { OrderStatus, RailAnswer, RailErrorCode } from '../../rails/contract.ts';
 import { applyPayoutUpdates } from './apply-payout-updates.system.ts';
-import { endPayouts } from './end-payouts.ts';
+import { endPayouts, postEnded } from './end-payouts.ts';
 
 export type { WaitingReason };
 
@@ -221,7 +220,7 @@ async function applyDecision(
     const { to: status, errorCode } = transition;
     const details = { decision: decision.kind, status, errorCode, decidedBy: 'operator' };
     await recordResolution(tx, payout, by, details);
-    await post(tx, transfers);
+    await postEnded(tx, transfers);
     return { kind: 'resolved', status: transition.to };
   });
 }

@@ -68,8 +68,10 @@ export function returnTo(
         },
         endToEndId: resourceReference(id, await getOrganizationNumber(tx, OPERATOR_ORGANIZATION_ID)),
         anomaly: { id: anomaly.id, organizationId: anomaly.organizationId },
-        covered: true,
         createdBy: operatorActor(operator),
+        limitKeyId: null,
+        refusal: null,
+        holdSeconds: null,
       },
     ]);
     return id;

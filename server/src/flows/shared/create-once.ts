@@ -17,6 +17,8 @@ export interface Creation {
   /** Generated before the batch, so that a retried batch creates the same resource. */
   readonly id: string;
   readonly organization: Organization;
+  /** The API key that the caller used, also through a token. */
+  readonly apiKeyId: string;
   readonly secrets: OrganizationSecrets;
   readonly idempotency: { readonly keyHash: Buffer; readonly bodyHash: Buffer } | null;
   readonly reference: string;

@@ -57,13 +57,14 @@ export class Creator<Command extends Creation, Resource> {
 /** The fields of a command that do not come from the request. */
 export function newCreation(
   { clock, cell }: Pick<Deps, 'clock' | 'cell'>,
-  { organization, secrets, keyId }: Principal,
+  { organization, keyId, secrets }: Principal,
   operation: string,
   idempotency: Idempotency | null,
 ): Omit<Creation, 'reference'> {
   return {
     id: uuidv7(clock.now(), cell),
     organization,
+    apiKeyId: keyId,
     secrets,
     createdBy: apiKeyActor(keyId),
     idempotency: idempotencyReservation(secrets, operation, idempotency),

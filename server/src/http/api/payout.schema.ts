@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { PAYOUT_ERROR_CODES } from '../../payouts/payout.columns.ts';
 import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
-import { ERROR_CODES } from '../../rails/contract.ts';
 import { currency, customer, metadata, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { anomalySchema } from './anomaly.schema.ts';
@@ -16,7 +16,7 @@ export const payoutSchema = z
     rail: z.literal('BRE_B').describe('The rail that the money is sent on.'),
     reference: z.string().describe('Your own identifier of the payout.'),
     inlineCustomer: customer.nullable(),
-    errorCode: z.enum(ERROR_CODES).nullable().describe('Why the payout failed.'),
+    errorCode: z.enum(PAYOUT_ERROR_CODES).nullable().describe('Why the payout failed.'),
     createdAt: timestamp,
     updatedAt: timestamp,
     resultAt: timestamp.nullable().describe('Time of the final status; null until then.'),

@@ -76,6 +76,41 @@ export const ORGANIZATION_COMMANDS = [
     ],
   },
   {
+    name: 'org payout-limits',
+    audit: 'with_change',
+    changesWith: [
+      'per-day-amount',
+      'per-day-count',
+      'receiver-day-amount',
+      'receiver-day-count',
+      'new-receiver-hold',
+    ],
+    summary: 'show or set the payout limits of an organization or of one API key',
+    usage:
+      'org payout-limits ID [--key KEY_ID] [--per-day-amount PESOS|none] [--per-day-count N|none] [--receiver-day-amount PESOS|none] [--receiver-day-count N|none] [--new-receiver-hold TIME|none] [--by NAME]',
+    options: [
+      { name: 'key', value: 'KEY_ID', summary: 'one API key instead of the organization (see keys list)' },
+      { name: 'per-day-amount', value: 'PESOS', summary: 'sum of the payouts of a day' },
+      { name: 'per-day-count', value: 'N', summary: 'number of payouts of a day' },
+      { name: 'receiver-day-amount', value: 'PESOS', summary: 'sum of the payouts to one receiver in a day' },
+      { name: 'receiver-day-count', value: 'N', summary: 'number of payouts to one receiver in a day' },
+      {
+        name: 'new-receiver-hold',
+        value: 'TIME',
+        summary: 'how long the first payout to a new receiver waits, such as 30m, 24h or 2d',
+      },
+      { ...BY, summary: `${BY.summary}; required to set a limit`, required: false },
+    ],
+    args: [ORGANIZATION],
+    details:
+      'The limits of the organization and those of the API key both apply. Days are days in Bogotá. A payout above a limit is created and declined with ORGANIZATION_LIMIT_EXCEEDED; declined and canceled payouts do not count. 0 allows nothing, "none" removes a limit. A new limit applies to the next payout; payouts of today count already. Without a limit the command prints the limits and today\'s usage.',
+    examples: [
+      'caudal org payout-limits 01990000-0000-7000-8000-000000000000',
+      'caudal org payout-limits 01990000-0000-7000-8000-000000000000 --per-day-amount 50000000 --new-receiver-hold 24h --by ana',
+      'caudal org payout-limits 01990000-0000-7000-8000-000000000000 --key 0100000000000000 --per-day-count 200 --by ana',
+    ],
+  },
+  {
     name: 'org update',
     audit: 'with_change',
     summary: 'change what payers see of an organization, its rails or its amount policy',
