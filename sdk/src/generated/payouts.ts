@@ -18,9 +18,11 @@ export class PayoutsOperations {
    *
    * Sends an amount to a Bre-B key. The response is never the final outcome: wait for `payout.confirmed`, `payout.declined` or `payout.canceled`.
    *
-   * Look up the key first to see who receives the money. The amount is held from the available balance immediately; if the balance is too low, the payout is `DECLINED` with `INSUFFICIENT_FUNDS`. A payout is sent only once: if the response of the network is lost, it stays `PROCESSING` until the network reports the outcome.
+   * Look up the key first to see who receives the money. The amount is held from the available balance immediately; if the balance is too low, the payout is `DECLINED` with `INSUFFICIENT_FUNDS`, and above a payout limit that the operator set for your organization with `ORGANIZATION_LIMIT_EXCEEDED`. A payout is sent only once: if the response of the network is lost, it stays `PROCESSING` until the network reports the outcome.
    *
-   * @throws ApiError, with the specific codes `rail_not_enabled`, `lookup_invalid`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
+   * A payout that is declined because of its key counts like a lookup without a match. After too many of them, payouts to keys that you did not look up return 429 `too_many_lookups`.
+   *
+   * @throws ApiError, with the specific codes `rail_not_enabled`, `lookup_invalid`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `too_many_lookups`, `outcome_unknown`
    */
   create(body: CreatePayout, options: KeyedCallOptions = {}): Promise<Payout> {
     return this.#calls.send('createPayout', { body }, options);

@@ -415,12 +415,12 @@ export const ERRORS = {
     status: 429,
     title: { en: 'Too many lookups', es: 'Demasiadas consultas' },
     cause: {
-      en: 'Your organization has looked up too many keys: above all keys that do not exist, or whose holder is not whom you named.',
-      es: 'Su organización consultó demasiadas llaves: sobre todo llaves que no existen o cuyo titular no es el que usted indicó.',
+      en: 'Your organization has looked up, or paid without a lookup, too many keys: above all keys that do not exist, or whose holder is not whom you named.',
+      es: 'Su organización consultó, o pagó sin consultar, demasiadas llaves: sobre todo llaves que no existen o cuyo titular no es el que usted indicó.',
     },
     remedy: {
-      en: 'Wait for the time in `Retry-After`. A lookup that a payout follows costs nothing in the end.',
-      es: 'Espere el tiempo de `Retry-After`. Una consulta a la que le sigue un pago al final no cuenta.',
+      en: 'Wait for the time in `Retry-After`. A lookup that a payout follows costs nothing in the end. Payouts to keys with a valid lookup are accepted meanwhile.',
+      es: 'Espere el tiempo de `Retry-After`. Una consulta a la que le sigue un pago al final no cuenta. Mientras tanto se aceptan pagos a llaves con una consulta vigente.',
     },
     retry: 'safe',
   },

@@ -4,11 +4,17 @@ import { statement, type Tx } from '../db/tx.ts';
 
 /**
  * Two token buckets per organization. A lookup costs one `lookups` token, which a payout that follows it refunds. A
- * lookup that finds no holder, or a holder other than the one the caller named, also costs one `misses` token. The small
+ * lookup that finds no holder, or a holder other than the one the caller named, also costs one `misses` token, and so does
+ * a payout that is declined because of its key: its outcome tells the caller the same as a lookup. The small
  * `misses` bucket stops an enumeration of phone numbers after a hundred, while a payroll of fifty thousand passes.
  */
 const CAPACITY = { lookups: 60_000, misses: 100 } as const;
 const REFILL_PER_SECOND = { lookups: 20, misses: 1 / 6 } as const;
+/**
+ * Payouts cost their miss when they end, so that many of them can end after the bucket is empty. They leave a debt, which
+ * the refill pays back. Its bound is fifty minutes: one file with wrong keys must not lock a merchant out for days.
+ */
+const MAX_MISSES_OWED = 500;
 
 type Bucket = keyof typeof CAPACITY;
 
@@ -88,4 +94,42 @@ export async function refundUsedLookups(tx: Tx, used: readonly RowId[]): Promise
     tx,
     [...counts].map(([organizationId, lookups]) => ({ organizationId, lookups, misses: 0 })),
   );
+}
+
+const MISSES = new RowSet({ organization_id: uuid, misses: integer });
+
+const CHARGE = statement(
+  'lookup-bucket.charge-misses',
+  `insert into caudal.lookup_buckets as b (organization_id, lookups, misses, filled_at)
+   select m.organization_id, ${CAPACITY.lookups}, ${CAPACITY.misses} - m.misses, caudal.now() from ${MISSES.as('m')}
+   on conflict (organization_id) do update set
+     lookups = ${filled('lookups', NOW)}, filled_at = greatest(b.filled_at, ${NOW}),
+     misses = greatest(-${MAX_MISSES_OWED}, ${filled('misses', NOW)} - (${CAPACITY.misses} - excluded.misses))`,
+);
+
+/** Charges the misses of payouts that were declined because of their key, one per entry. */
+export async function chargeMisses(tx: Tx, organizationIds: readonly string[]): Promise<void> {
+  if (organizationIds.length === 0) return;
+  // A fixed lock order, as for refunds.
+  const misses = [...Map.groupBy(organizationIds.toSorted(), (id) => id)].map(
+    ([organizationId, { length }]) => ({ organizationId, misses: length }),
+  );
+  await tx.query(CHARGE, MISSES.parameters(misses));
+}
+
+const EXHAUSTED = statement(
+  'lookup-bucket.exhausted',
+  `select b.organization_id, (1 - ${filled('misses', 'm.at')}) / ${REFILL_PER_SECOND.misses} as seconds
+   from (select caudal.now() as at) as m, caudal.lookup_buckets b
+   where b.organization_id = any ($1::uuid[]) and ${filled('misses', 'm.at')} < 1`,
+);
+
+/** The organizations without a `misses` token, with the seconds until they have one. */
+export async function exhaustedMisses(
+  tx: Tx,
+  organizationIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (organizationIds.length === 0) return new Map();
+  const rows = await tx.query<{ organization_id: string; seconds: number }>(EXHAUSTED, [organizationIds]);
+  return new Map(rows.map((row) => [row.organization_id, Math.max(1, Math.ceil(row.seconds))]));
 }

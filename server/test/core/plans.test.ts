@@ -64,6 +64,8 @@ import {
 import { leaseDuePsePayins, recordPages } from '../../src/payins/pse-payin.store.ts';
 import { findLookups, insertLookup, purgeLookups } from '../../src/payouts/lookup.store.ts';
 import {
+  chargeMisses,
+  exhaustedMisses,
   refundLookupTokens,
   refundUsedLookups,
   takeLookupTokens,
@@ -305,6 +307,8 @@ describe('the plan of each statement about payins and payouts, with empty tables
         ]),
     ],
     ['find payouts', (tx) => findPayouts(tx, [PAYIN])],
+    ['charge misses', (tx) => chargeMisses(tx, [ID])],
+    ['organizations without misses', (tx) => exhaustedMisses(tx, [ID])],
     ['receivers paid today', (tx) => receiverUsage(tx, [{ organizationId: ID, receiverIndex: HASH }])],
     ['receivers paid before', (tx) => paidBefore(tx, [{ organizationId: ID, receiverIndex: HASH }])],
     ['release usage of payout limits', (tx) => releaseUsage(tx, [PAYIN])],

@@ -6,6 +6,7 @@ import { ApiError } from '../../kit/errors.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { type FoundLookup, findLookups } from '../../payouts/lookup.store.ts';
+import { exhaustedMisses } from '../../payouts/lookup-bucket.store.ts';
 import type { CREATED_COLUMNS } from '../../payouts/payout.columns.ts';
 import { findPayouts, insertPayouts, type NewPayout, payoutFromRow } from '../../payouts/payout.store.ts';
 import { asCreated, type Payout } from '../../payouts/payout.ts';
@@ -72,7 +73,10 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
     this.#deps = deps;
   }
 
-  /** Rejects a payout whose lookup has expired or is of another Bre-B key. */
+  /**
+   * Rejects a payout whose lookup has expired or is of another Bre-B key, and payouts to keys without a lookup while the
+   * organization has no `misses` left: their outcomes would tell which keys exist.
+   */
   async reject(tx: Tx, commands: readonly CreatePayout[]): Promise<ReadonlyMap<CreatePayout, ApiError>> {
     const found = await findLookups(
       tx,
@@ -89,7 +93,23 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
       else if (command.lookupId !== null && !rejections.has(command))
         rejections.set(command, new ApiError('lookup_invalid'));
     }
+    await this.#rejectUnseen(tx, commands, rejections);
     return rejections;
+  }
+
+  async #rejectUnseen(
+    tx: Tx,
+    commands: readonly CreatePayout[],
+    rejections: Map<CreatePayout, ApiError>,
+  ): Promise<void> {
+    const unseen = commands.filter((command) => !this.#lookups.has(command) && !rejections.has(command));
+    const organizationIds = [...new Set(unseen.map(({ organization }) => organization.id))];
+    const exhausted = await exhaustedMisses(tx, organizationIds);
+    for (const command of unseen) {
+      const retryAfterSeconds = exhausted.get(command.organization.id);
+      if (retryAfterSeconds !== undefined)
+        rejections.set(command, new ApiError('too_many_lookups', { retryAfterSeconds }));
+    }
   }
 
   async insert(tx: Tx, commands: readonly CreatePayout[]): Promise<readonly Payout[]> {

@@ -12,6 +12,7 @@ import { post } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
+import { chargeMisses } from '../../payouts/lookup-bucket.store.ts';
 import { payoutEventData } from '../../payouts/payout.event.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
 import { lastPollMs } from '../../payouts/payout.polling.ts';
@@ -24,6 +25,14 @@ const EVENT_BY_STATUS = {
   DECLINED: 'payout.declined',
   CANCELED: 'payout.canceled',
 } as const;
+
+/** These declines tell the merchant about a key in the directory, as a lookup without a match does. */
+const MISSES: ReadonlySet<string | null> = new Set([
+  'KEY_NOT_FOUND',
+  'KEY_SUSPENDED',
+  'KEY_INVALID',
+  'RECEIVER_MISMATCH',
+]);
 
 type IdDeps = Pick<Deps, 'clock' | 'cell'>;
 
@@ -62,6 +71,12 @@ export async function endPayouts(
   const secrets = await dataKeys.loadInTransaction(tx, new Set(ended.map((row) => row.organization_id)));
   const getDataKey = (organizationId: string) => secrets(organizationId).dataKey;
   await recordFinalEvents(tx, payoutEvents(deps, ended, getDataKey), getDataKey);
+  await chargeMisses(
+    tx,
+    ended
+      .filter((row) => MISSES.has(row.error_code) && row.organization_id !== OPERATOR_ORGANIZATION_ID)
+      .map((row) => row.organization_id),
+  );
   // Money that a failed return did not deliver is still in suspense: reopen its anomaly for the operator.
   await reopenReturned(
     tx,

@@ -30,7 +30,7 @@ export class Creator<Command extends Creation, Resource> {
   }
 
   /**
-   * @throws ApiError `organization_suspended`, `rail_not_enabled`, `lookup_invalid`, `reference_taken`,
+   * @throws ApiError `organization_suspended`, `rail_not_enabled`, `lookup_invalid`, `too_many_lookups`, `reference_taken`,
    *   `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`, `outcome_unknown`, `service_unavailable`
    */
   async create(

@@ -54,7 +54,7 @@ export const createPayout = merchantOperation({
   tag: 'Payouts',
   summary: 'Create a payout',
   description:
-    'Sends an amount to a Bre-B key. The response is never the final outcome: wait for `payout.confirmed`, `payout.declined` or `payout.canceled`.\n\nLook up the key first to see who receives the money. The amount is held from the available balance immediately; if the balance is too low, the payout is `DECLINED` with `INSUFFICIENT_FUNDS`. A payout is sent only once: if the response of the network is lost, it stays `PROCESSING` until the network reports the outcome.',
+    'Sends an amount to a Bre-B key. The response is never the final outcome: wait for `payout.confirmed`, `payout.declined` or `payout.canceled`.\n\nLook up the key first to see who receives the money. The amount is held from the available balance immediately; if the balance is too low, the payout is `DECLINED` with `INSUFFICIENT_FUNDS`, and above a payout limit that the operator set for your organization with `ORGANIZATION_LIMIT_EXCEEDED`. A payout is sent only once: if the response of the network is lost, it stays `PROCESSING` until the network reports the outcome.\n\nA payout that is declined because of its key counts like a lookup without a match. After too many of them, payouts to keys that you did not look up return 429 `too_many_lookups`.',
   scope: 'payouts:write',
   idempotent: true,
   body,
@@ -76,6 +76,7 @@ export const createPayout = merchantOperation({
     'organization_suspended',
     'rail_not_enabled',
     'lookup_invalid',
+    'too_many_lookups',
     'reference_taken',
     'idempotency_in_flight',
     'idempotency_mismatch',
