@@ -7,6 +7,8 @@ interface Call {
   readonly method: string;
   /** The argument after the path parameters. */
   readonly takes?: 'body' | 'query';
+  /** The member of the body that is an argument of its own, before the others. */
+  readonly first?: string;
   /** The result is iterated, not awaited; the name of the loop variable. */
   readonly loop?: string;
 }
@@ -20,7 +22,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   getPayin: { method: 'payins.get' },
   acceptPayinAnomaly: { method: 'payins.acceptAnomaly' },
   lookUpBrebKey: { method: 'breb.lookUp', takes: 'query' },
+  createBrebKeyLookup: { method: 'breb.lookUp', takes: 'body', first: 'keyString' },
   createPayout: { method: 'payouts.create', takes: 'body' },
+  searchPayouts: { method: 'payouts.search', takes: 'body', loop: 'payout' },
   listPayouts: { method: 'payouts.list', takes: 'query', loop: 'payout' },
   getPayout: { method: 'payouts.get' },
   cancelPayout: { method: 'payouts.cancel' },
@@ -56,12 +60,18 @@ export function sdkExample(document: OpenApiDocument, operation: Operation, body
     const { schema } = resolveShape(document, parameter.schema ?? true);
     return literal(parameter.example ?? schema.example ?? schema.examples?.[0] ?? '');
   });
-  if (call.takes === 'body' && body !== undefined) args.push(literal(body));
+  if (call.takes === 'body' && body !== undefined) args.push(...bodyArgs(body, call.first));
   if (call.takes === 'query') args.push(...queryArgs(operation));
   const expression = `caudal.${call.method}(${args.join(', ')})`;
   return call.loop === undefined
     ? `const ${resultName(call.method)} = await ${expression};`
     : `for await (const ${call.loop} of ${expression}) {\n  console.log(${call.loop}.${call.loop === 'link' ? 'paymentLinkId' : 'id'});\n}`;
+}
+
+function bodyArgs(body: unknown, first: string | undefined): string[] {
+  if (first === undefined) return [literal(body)];
+  const { [first]: own, ...others } = body as Readonly<Record<string, unknown>>;
+  return [own, others].map(literal);
 }
 
 function queryArgs({ parameters }: Operation): string[] {

@@ -1,16 +1,17 @@
 import { type ApiDocument, listOperations, type Operation } from './document.ts';
 import { imports } from './imports.ts';
-import { SURFACE } from './surface.ts';
+import { SURFACE, UNUSED } from './surface.ts';
 import { comment, TypeWriter } from './type-text.ts';
 
 /** Method, path and SDK name of every operation, as data for the client. */
 export function operationsFile(document: ApiDocument): string {
-  const entries = listOperations(document).map((operation) => {
+  const used = listOperations(document).filter(({ operationId }) => !UNUSED.includes(operationId));
+  const entries = used.map((operation) => {
     const keyed = operation.parameters.some(({ name }) => name === 'Idempotency-Key');
     const called = sdkMethodName(operation.operationId);
     return `${operation.operationId}: { method: '${operation.method}', path: '${operation.path}', called: '${called}', keyed: ${keyed} },`;
   });
-  return `${comment(['Every operation of the API. `keyed`: takes an Idempotency-Key. `called`: the SDK method.'])}export const OPERATIONS = {\n${entries.join('\n')}\n} as const;\n\nexport type OperationId = keyof typeof OPERATIONS;`;
+  return `${comment(['Every operation that the SDK calls. `keyed`: takes an Idempotency-Key. `called`: the SDK method.'])}export const OPERATIONS = {\n${entries.join('\n')}\n} as const;\n\nexport type OperationId = keyof typeof OPERATIONS;`;
 }
 
 /** Query parameters: one interface per operation that has any. */

@@ -25,7 +25,13 @@ export const SURFACE: readonly Resource[] = [
   {
     name: 'Payouts',
     about: 'Send money to a Bre-B key.',
-    methods: { create: 'createPayout', get: 'getPayout', list: 'listPayouts', cancel: 'cancelPayout' },
+    methods: {
+      create: 'createPayout',
+      get: 'getPayout',
+      list: 'listPayouts',
+      search: 'searchPayouts',
+      cancel: 'cancelPayout',
+    },
   },
   {
     name: 'PaymentLinks',
@@ -40,7 +46,8 @@ export const SURFACE: readonly Resource[] = [
   {
     name: 'Breb',
     about: 'Look up the holder of a Bre-B key before you pay it.',
-    methods: { lookUp: 'lookUpBrebKey' },
+    methods: {},
+    byHand: { lookUp: 'createBrebKeyLookup' },
   },
   { name: 'Pse', about: 'Data of the PSE rail.', methods: { listBanks: 'listPseBanks' } },
   { name: 'Balance', about: 'Your balance.', methods: { get: 'getBalance' } },
@@ -72,6 +79,9 @@ export const SURFACE: readonly Resource[] = [
     byHand: { create: 'issueAccessToken' },
   },
 ];
+
+/** Operations that the SDK does not call, because another one does the same without personal data in the URL. */
+export const UNUSED: readonly string[] = ['lookUpBrebKey'];
 
 /** Signatures that are more precise than the schema: the rail of the request is the rail of the response. */
 export const SIGNATURES: Readonly<Record<string, { generics: string; body: string; result: string }>> = {

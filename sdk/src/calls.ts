@@ -64,9 +64,16 @@ export class Calls {
   }
 
   list<Item>(id: OperationId, parts: RequestParts, options: CallOptions, called?: string): List<Item> {
+    // A search has its filters, and with them the cursor, in the body.
+    const place = parts.body === undefined ? 'query' : 'body';
     return new List<Item>((cursor) => {
-      const query = cursor === null ? parts.query : { ...parts.query, cursor };
-      return this.send<ListResponse<Item>>(id, { ...parts, ...(query ? { query } : {}) }, options, called);
+      const filters = cursor === null ? parts[place] : { ...(parts[place] as object | undefined), cursor };
+      return this.send<ListResponse<Item>>(
+        id,
+        { ...parts, ...(filters ? { [place]: filters } : {}) },
+        options,
+        called,
+      );
     });
   }
 

@@ -1,8 +1,8 @@
 import { AccessTokens } from './access-tokens.ts';
+import { Breb } from './breb.ts';
 import { Calls } from './calls.ts';
 import { Events } from './events.ts';
 import { BalanceOperations } from './generated/balance.ts';
-import { BrebOperations } from './generated/breb.ts';
 import { LedgerOperations } from './generated/ledger.ts';
 import { PseOperations } from './generated/pse.ts';
 import { WebhookEndpointsOperations } from './generated/webhook-endpoints.ts';
@@ -41,7 +41,7 @@ export class Caudal {
   readonly payins: Payins;
   readonly payouts: Payouts;
   readonly paymentLinks: PaymentLinks;
-  readonly breb: BrebOperations;
+  readonly breb: Breb;
   readonly pse: PseOperations;
   readonly balance: BalanceOperations;
   readonly ledger: LedgerOperations;
@@ -62,7 +62,7 @@ export class Caudal {
     this.payins = new Payins(calls);
     this.payouts = new Payouts(calls);
     this.paymentLinks = new PaymentLinks(calls);
-    this.breb = new BrebOperations(calls);
+    this.breb = new Breb(calls);
     this.pse = new PseOperations(calls);
     this.balance = new BalanceOperations(calls);
     this.ledger = new LedgerOperations(calls);

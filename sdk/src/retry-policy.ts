@@ -20,6 +20,7 @@ export const RETRY_POLICY: Readonly<Record<OperationId, RetryPolicy>> = {
   listPayins: 'read_only',
   getPayout: 'read_only',
   listPayouts: 'read_only',
+  searchPayouts: 'read_only',
   getPaymentLink: 'read_only',
   listPaymentLinks: 'read_only',
   getBalance: 'read_only',
@@ -32,7 +33,7 @@ export const RETRY_POLICY: Readonly<Record<OperationId, RetryPolicy>> = {
   listEvents: 'read_only',
   streamEvents: 'read_only',
   // Only uses up one lookup of the organization's allowance.
-  lookUpBrebKey: 'read_only',
+  createBrebKeyLookup: 'read_only',
 
   // The API documents these as safe to repeat.
   cancelPayout: 'idempotent',

@@ -105,8 +105,19 @@ describe('a request', () => {
     expect(server.requests[0]?.path).toBe(
       '/payins?pageSize=5&reference=a%26b%3Dc&createdFrom=1970-01-01T00%3A00%3A00.000Z',
     );
-    await server.client({ baseUrl: `${server.url}/caudal/` }).breb.lookUp('@TEST/OK?');
-    expect(server.requests[1]?.path).toBe('/caudal/breb/keys/%40TEST%2FOK%3F');
+    await server.client({ baseUrl: `${server.url}/caudal/` }).payouts.get('@TEST/OK?');
+    expect(server.requests[1]?.path).toBe('/caudal/payouts/%40TEST%2FOK%3F');
+  });
+
+  it('has keys, names and documents of people in the body, never in the URL', async () => {
+    const server = await faultyServer(json({ data: [], pageInfo: {} }));
+    const expected = { name: 'Ana Rojas', documentNumber: '1020304050' };
+    await server.client().breb.lookUp('3001234567', expected);
+    await server.client().payouts.list({ keyString: '3001234567', pageSize: 5 });
+    expect(server.requests.map(({ method, path, body }) => [method, path, JSON.parse(body)])).toEqual([
+      ['POST', '/breb/keys/lookup', { keyString: '3001234567', ...expected }],
+      ['POST', '/payouts/search', { keyString: '3001234567', pageSize: 5 }],
+    ]);
   });
 
   it('has API key, language, client and caller headers, and the caller cannot replace the API key', async () => {

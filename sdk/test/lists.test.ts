@@ -3,9 +3,10 @@ import { expect, it } from 'vitest';
 import { faultyServer, json, problem, type ReceivedRequest, thrownBy } from './faulty-server.ts';
 
 /** Seven items in pages of three. */
-function pages(response: ServerResponse, { path }: ReceivedRequest): void {
+function pages(response: ServerResponse, { path, body }: ReceivedRequest): void {
   const { searchParams } = new URL(path, 'http://x');
-  const at = Number(searchParams.get('cursor') ?? 0);
+  const inBody = body === '' ? null : (JSON.parse(body) as { cursor?: string }).cursor;
+  const at = Number(inBody ?? searchParams.get('cursor') ?? 0);
   const data = [0, 1, 2].map((each) => ({ id: String(at + each) })).filter(({ id }) => Number(id) < 7);
   const pageInfo = {
     hasNext: at + 3 < 7,
@@ -35,6 +36,16 @@ it('Iterating yields the items of all pages in order, with the same filters', as
     '/payins?status=CONFIRMED&pageSize=3',
     '/payins?status=CONFIRMED&pageSize=3&cursor=3',
     '/payins?status=CONFIRMED&pageSize=3&cursor=6',
+  ]);
+});
+
+it('A search has its filters and the cursor in the body of every request', async () => {
+  const server = await faultyServer(pages);
+  const found = await server.client().payouts.search({ keyString: '@A' }).toArray({ limit: 5 });
+  expect(found.map(({ id }) => id)).toEqual(['0', '1', '2', '3', '4']);
+  expect(server.requests.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+    ['/payouts/search', { keyString: '@A' }],
+    ['/payouts/search', { keyString: '@A', cursor: '3' }],
   ]);
 });
 

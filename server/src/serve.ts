@@ -219,6 +219,7 @@ function createGate(
 ): Gate {
   return new Gate({
     authenticator,
+    readOnlyPaths: new Set(OPERATIONS.filter(({ readOnly }) => readOnly).map(({ path }) => path)),
     merchantPaths: OPERATIONS.filter(isMerchantOperation).map(({ path }) => path),
     baseUrl,
     metrics,

@@ -1,6 +1,6 @@
 // Made by `npm run generate`.
 
-/** Every operation of the API. `keyed`: takes an Idempotency-Key. `called`: the SDK method. */
+/** Every operation that the SDK calls. `keyed`: takes an Idempotency-Key. `called`: the SDK method. */
 export const OPERATIONS = {
   issueAccessToken: { method: 'POST', path: '/oauth/token', called: 'accessTokens.create', keyed: false },
   createPayin: { method: 'POST', path: '/payins', called: 'payins.create', keyed: true },
@@ -12,9 +12,10 @@ export const OPERATIONS = {
     called: 'payins.acceptAnomaly',
     keyed: true,
   },
-  lookUpBrebKey: { method: 'GET', path: '/breb/keys/{keyString}', called: 'breb.lookUp', keyed: false },
+  createBrebKeyLookup: { method: 'POST', path: '/breb/keys/lookup', called: 'breb.lookUp', keyed: false },
   createPayout: { method: 'POST', path: '/payouts', called: 'payouts.create', keyed: true },
   listPayouts: { method: 'GET', path: '/payouts', called: 'payouts.list', keyed: false },
+  searchPayouts: { method: 'POST', path: '/payouts/search', called: 'payouts.search', keyed: false },
   getPayout: { method: 'GET', path: '/payouts/{id}', called: 'payouts.get', keyed: false },
   cancelPayout: { method: 'POST', path: '/payouts/{id}/cancel', called: 'payouts.cancel', keyed: false },
   createPaymentLink: { method: 'POST', path: '/payment-links', called: 'paymentLinks.create', keyed: true },

@@ -3,7 +3,7 @@
 import type { CallOptions, Calls, KeyedCallOptions } from '../calls.ts';
 import type { List } from '../list.ts';
 import type { ListPayoutsQuery } from './queries.ts';
-import type { CreatePayout, Payout, PayoutWithAnomalies } from './schemas.ts';
+import type { CreatePayout, Payout, PayoutWithAnomalies, SearchPayouts } from './schemas.ts';
 
 /** Send money to a Bre-B key. */
 export class PayoutsOperations {
@@ -43,12 +43,23 @@ export class PayoutsOperations {
   /**
    * List payouts: `GET /payouts`. Needs the scope `payouts:read`.
    *
-   * Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; newly created payouts do not shift pages.
+   * Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; newly created payouts do not shift pages. To filter by `keyString`, prefer `POST /payouts/search`: URLs reach the access logs of proxies.
    *
    * @throws ApiError, with the specific codes `cursor_invalid`
    */
   list(query: ListPayoutsQuery = {}, options: CallOptions = {}): List<Payout> {
     return this.#calls.list('listPayouts', { query }, options);
+  }
+
+  /**
+   * Search payouts: `POST /payouts/search`. Needs the scope `payouts:read`.
+   *
+   * The list of payouts with its filters in the body, where a phone or document number in `keyString` does not reach the access logs of proxies. It changes nothing and counts as a read. To get another page, repeat the request with its `cursor`.
+   *
+   * @throws ApiError, with the specific codes `cursor_invalid`, `malformed_json`, `payload_too_large`, `unsupported_media_type`
+   */
+  search(body: SearchPayouts, options: CallOptions = {}): List<Payout> {
+    return this.#calls.list('searchPayouts', { body }, options);
   }
 
   /**

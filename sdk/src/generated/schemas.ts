@@ -603,6 +603,24 @@ export interface PayinAnomaly {
   resolution: 'CREDIT' | 'RETURN' | 'DISMISS' | 'RELEASE' | 'REVERSE' | 'LISTED' | null;
 }
 
+export interface CreateBrebKeyLookup {
+  /**
+   * The key.
+   * 1 to 200 characters.
+   */
+  keyString: string;
+  /**
+   * Expected name of the holder.
+   * 1 to 120 characters.
+   */
+  name?: string | null | undefined;
+  /**
+   * Expected document number of the holder.
+   * 1 to 40 characters.
+   */
+  documentNumber?: string | null | undefined;
+}
+
 export interface BrebKeyLookup {
   details: {
     /** The normalized key. */
@@ -712,6 +730,37 @@ export interface Payout {
     endToEndId: string | null;
   };
   metadata: Metadata;
+}
+
+export interface SearchPayouts {
+  /**
+   * `nextCursor` or `previousCursor` from a previous page of the same list.
+   * At most 200 characters.
+   */
+  cursor?: string | null | undefined;
+  /**
+   * Payouts per page, 1 to 100.
+   * 1 to 100.
+   */
+  pageSize?: number | null | undefined;
+  /** Only payouts with this status. */
+  status?: PayoutStatus | null | undefined;
+  /** Only payouts on this rail. */
+  rail?: 'BRE_B' | null | undefined;
+  /**
+   * Only the payout with this reference.
+   * 1 to 255 characters.
+   */
+  reference?: string | null | undefined;
+  /**
+   * Only payouts to this key.
+   * At most 200 characters.
+   */
+  keyString?: string | null | undefined;
+  /** Created at or after this time. */
+  createdFrom?: string | Date | null | undefined;
+  /** Created before this time. */
+  createdTo?: string | Date | null | undefined;
 }
 
 export interface PayoutWithAnomalies {

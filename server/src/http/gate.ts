@@ -16,6 +16,8 @@ type Kind = 'write' | 'read';
 interface GateOptions {
   /** Paths of the merchant operations. The gate never rejects payers or notices from rails. */
   readonly merchantPaths: readonly string[];
+  /** POST paths that change nothing and count as reads; none has a parameter. */
+  readonly readOnlyPaths: ReadonlySet<string>;
   readonly authenticator: Authenticator;
   readonly baseUrl: string;
   readonly metrics: Metrics;
@@ -114,7 +116,7 @@ export class Gate {
 
   /** Admits or rejects an authenticated request. */
   admit(request: IncomingMessage, response: ServerResponse, principal: Principal): AdmissionResult {
-    const kind = toKind(request.method);
+    const kind = this.#toKind(request);
     if (kind === 'write' && this.#options.writesSuspended())
       return this.#reject(principal, kind, NO_LIMIT, WRITES_SUSPENDED);
     const { allowed, headers } = this.#take(principal, kind);
@@ -180,6 +182,12 @@ export class Gate {
     this.#limits[kind].refund(organization.id);
   }
 
+  #toKind({ method, url = '' }: IncomingMessage): Kind {
+    if (method === 'GET' || method === 'HEAD') return 'read';
+    const [path = ''] = url.split('?', 1);
+    return method === 'POST' && this.#options.readOnlyPaths.has(path) ? 'read' : 'write';
+  }
+
   #perSecond({ limits }: Principal, kind: Kind): number {
     return toPerSecond(limits, kind) ?? this.#options.perSecond[kind];
   }
@@ -209,10 +217,6 @@ function toHeaders(allowances: readonly (Allowance | null)[]): AdmissionResult['
 
 function toPerSecond(limits: Limits, kind: Kind): number | null {
   return kind === 'write' ? limits.writesPerSecond : limits.readsPerSecond;
-}
-
-function toKind(method: string | undefined): Kind {
-  return method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 }
 
 /** `/payins/…?…` → `payins`. */

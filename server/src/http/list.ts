@@ -34,6 +34,11 @@ export function listFields(items: string, verb: string) {
   };
 }
 
+/** `pageSize` in a JSON body, where it is a number. */
+export function pageSizeInBody(items: string) {
+  return z.int().min(1).max(100).default(DEFAULT_PAGE_SIZE).describe(`${items} per page, 1 to 100.`);
+}
+
 export const pageInfo = z.strictObject({
   hasNext: z.boolean(),
   hasPrevious: z.boolean(),

@@ -76,6 +76,8 @@ interface OperationShape<Params extends z.ZodType, Query extends z.ZodType, Body
   /** Default: `application/json`. */
   readonly bodyType?: 'application/x-www-form-urlencoded';
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+  /** A POST that changes nothing: it counts against the read limits, as a GET does. */
+  readonly readOnly?: boolean;
   /** Accepts and stores `Idempotency-Key`. */
   readonly idempotent?: boolean;
   /** Accepts `Last-Event-ID`. */

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import type { ErrorCode } from '../../kit/error-catalogue.ts';
+import type { Principal } from '../../organizations/organization.ts';
 import { RECEIVER_KEY_TYPES } from '../../rails/contract.ts';
+import type { ApiDeps } from '../api-deps.ts';
 import { text, timestamp } from '../fields.ts';
-import { merchantOperation } from '../operation.ts';
+import { merchantOperation, type Reply } from '../operation.ts';
 
 const lookupSchema = z
   .strictObject({
@@ -26,14 +29,61 @@ const lookupSchema = z
   })
   .meta({ id: 'BrebKeyLookup' });
 
+/** The holder that the caller expects. */
+export const expectedHolder = {
+  name: text(1, 120).optional().describe('Expected name of the holder.'),
+  documentNumber: text(1, 40).optional().describe('Expected document number of the holder.'),
+};
+
+export const KEY_LOOKUP_RESPONSES = {
+  200: {
+    description: 'The key and its masked holder.',
+    schema: lookupSchema,
+    example: {
+      details: {
+        keyString: '@TESTOK',
+        keyType: 'ALPHANUMERIC',
+        name: 'JAN*** SMI*** PRU***',
+        documentType: 'CC',
+        documentNumber: '****0099',
+        bankName: 'BANCO DE PRUEBAS',
+        bankAccountNumber: '****6987',
+      },
+      lookupId: '019b2c5e-9a41-7d02-8001-5c1f0e7b2a34',
+      expiresAt: '2026-11-14T15:12:05.678Z',
+      match: { name: 'FULL' },
+    },
+  },
+};
+
+export const KEY_LOOKUP_PROBLEMS: readonly ErrorCode[] = [
+  'breb_key_invalid',
+  'breb_key_not_found',
+  'breb_key_suspended',
+  'too_many_lookups',
+  'rail_unavailable',
+  'organization_suspended',
+  'rail_not_enabled',
+];
+
+export async function lookUp(
+  deps: ApiDeps,
+  principal: Principal,
+  keyString: string,
+  expected: { readonly name?: string | undefined; readonly documentNumber?: string | undefined },
+): Promise<Reply> {
+  const found = await deps.lookups.lookUp(principal, keyString, expected);
+  return { status: 200, body: { ...found, expiresAt: found.expiresAt.toISOString() } };
+}
+
 export const lookUpKey = merchantOperation({
   method: 'GET',
   path: '/breb/keys/{keyString}',
   operationId: 'lookUpBrebKey',
   tag: 'Payouts',
-  summary: 'Look up a Bre-B key',
+  summary: 'Look up a Bre-B key in the path',
   description:
-    'Shows who receives money sent to a key, before you send it. Personal data is masked. Send the expected `name` or `documentNumber`, and `match` in the response tells whether it matches the holder.\n\nA payout created before `expiresAt` uses this lookup: if the key has a different holder by then, the payout is declined with `RECEIVER_MISMATCH`. Lookups are limited per organization: keys that do not exist and holders that do not match count most; a lookup followed by a payout does not count.',
+    'The same as `POST /breb/keys/lookup`, with the key in the path and the expected holder in the query. URLs reach the access logs of proxies: prefer the POST form, which the SDK and the command line use.',
   scope: 'breb_keys:read',
   params: z.strictObject({
     keyString: z
@@ -41,45 +91,13 @@ export const lookUpKey = merchantOperation({
       .describe('The key. `@` may be sent literally or as `%40`.')
       .meta({ example: '@TESTOK' }),
   }),
-  query: z.strictObject({
-    name: text(1, 120).optional().describe('Expected name of the holder.'),
-    documentNumber: text(1, 40).optional().describe('Expected document number of the holder.'),
-  }),
-  responses: {
-    200: {
-      description: 'The key and its masked holder.',
-      schema: lookupSchema,
-      example: {
-        details: {
-          keyString: '@TESTOK',
-          keyType: 'ALPHANUMERIC',
-          name: 'JAN*** SMI*** PRU***',
-          documentType: 'CC',
-          documentNumber: '****0099',
-          bankName: 'BANCO DE PRUEBAS',
-          bankAccountNumber: '****6987',
-        },
-        lookupId: '019b2c5e-9a41-7d02-8001-5c1f0e7b2a34',
-        expiresAt: '2026-11-14T15:12:05.678Z',
-        match: { name: 'FULL' },
-      },
-    },
-  },
-  problems: [
-    'breb_key_invalid',
-    'breb_key_not_found',
-    // The router rejects a path parameter of more than 200 characters.
-    'not_found',
-    'breb_key_suspended',
-    'too_many_lookups',
-    'rail_unavailable',
-    'organization_suspended',
-    'rail_not_enabled',
-  ],
+  query: z.strictObject(expectedHolder),
+  responses: KEY_LOOKUP_RESPONSES,
+  // The router rejects a path parameter of more than 200 characters.
+  problems: [...KEY_LOOKUP_PROBLEMS, 'not_found'],
 
-  async handle(deps, principal, { params, query, releaseSlot }) {
+  handle: (deps, principal, { params, query, releaseSlot }) => {
     releaseSlot();
-    const found = await deps.lookups.lookUp(principal, params.keyString, query);
-    return { status: 200, body: { ...found, expiresAt: found.expiresAt.toISOString() } };
+    return lookUp(deps, principal, params.keyString, query);
   },
 });

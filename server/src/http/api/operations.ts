@@ -1,6 +1,7 @@
 import type { Operation } from '../operation.ts';
 import { acceptPayinAnomaly } from './accept-payin-anomaly.route.ts';
 import { cancelPayout } from './cancel-payout.route.ts';
+import { createKeyLookup } from './create-key-lookup.route.ts';
 import { createPayin } from './create-payin.route.ts';
 import { createPaymentLink } from './create-payment-link.route.ts';
 import { createPayout } from './create-payout.route.ts';
@@ -26,6 +27,7 @@ import { lookUpKey } from './look-up-key.route.ts';
 import { replayEvent } from './replay-event.route.ts';
 import { replayEvents } from './replay-events.route.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.route.ts';
+import { searchPayouts } from './search-payouts.route.ts';
 import { streamEvents } from './stream-events.route.ts';
 import { testWebhookEndpoint } from './test-webhook-endpoint.route.ts';
 import { updateWebhookEndpoint } from './update-webhook-endpoint.route.ts';
@@ -37,9 +39,11 @@ export const OPERATIONS: readonly Operation[] = [
   listPayins,
   getPayin,
   acceptPayinAnomaly,
+  createKeyLookup,
   lookUpKey,
   createPayout,
   listPayouts,
+  searchPayouts,
   getPayout,
   cancelPayout,
   createPaymentLink,
