@@ -16,11 +16,13 @@ const HELPER_METHODS = ['payins.waitFor', 'payouts.waitFor', 'paymentLinks.waitF
 
 describe('the SDK and openapi.json', () => {
   it('have the same operations, HTTP methods and paths', () => {
-    const described = listOperations(document).map(({ operationId, method, path }) => ({
-      operationId,
-      method,
-      path,
-    }));
+    const described = listOperations(document)
+      .filter(({ operationId }) => !UNUSED.includes(operationId))
+      .map(({ operationId, method, path }) => ({
+        operationId,
+        method,
+        path,
+      }));
     const known = Object.entries(OPERATIONS).map(([operationId, { method, path }]) => ({
       operationId,
       method,

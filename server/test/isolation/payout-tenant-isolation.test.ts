@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RolePool } from '../../src/db/pool.ts';
 import { batchDb, readDb } from '../../src/db/tenant.ts';
 import { cancelPayout as cancel } from '../../src/flows/payouts/cancel-payout.ts';
+import { changePayoutLimits } from '../../src/flows/payouts/change-payout-limits.system.ts';
 import { payoutCreator } from '../../src/flows/payouts/create-payouts.ts';
 import { readPayout as readPayoutOf, readPayoutPage } from '../../src/flows/payouts/read-payouts.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
@@ -45,6 +46,8 @@ beforeAll(async () => {
   b = await newShop(caudal, stack.api, FUNDS);
   for (let count = 0; count < LOOKUPS_OF_A; count += 1)
     lookupOfA = (await resolveKey(a.api, '@TESTOK')).lookupId;
+  const scope = { organizationId: a.id, apiKeyId: '' };
+  await changePayoutLimits(caudal.deps, 'test', scope, { dayCount: 1_000_000 });
   payoutsOfA = await Promise.all(Array.from({ length: PAYOUTS_OF_A }, () => createPayout(a.api)));
 });
 afterAll(async () => {
@@ -116,6 +119,8 @@ describe.each(FOREIGN_SETTINGS)(
       'payouts',
       'breb_lookups',
       'lookup_buckets',
+      'payout_limits',
+      'payout_usage',
       'ledger_balances',
       'ledger_causes',
       'resource_references',
@@ -131,6 +136,7 @@ describe.each(FOREIGN_SETTINGS)(
         "update caudal.payouts set status = 'CANCELED', rail_task = null, rail_due_at = null, result_at = now()",
         'update caudal.payouts set lease_token = null, leased_until = null',
         'update caudal.lookup_buckets set lookups = 60000, misses = 100',
+        'update caudal.payout_usage set payouts = 0, amount_in_cents = 0',
         'update caudal.ledger_balances set balance_in_cents = 0',
       ]) {
         const restricted = `${write} where organization_id = '${a.id}'`;
@@ -151,6 +157,7 @@ describe.each(FOREIGN_SETTINGS)(
         `insert into caudal.breb_lookups values ('${a.id}', '${id}', ${sixteen}, 'x', ${sixteen}, now(), now())`,
         `insert into caudal.lookup_buckets values ('${a.id}', 60000, 100, now())`,
         `insert into caudal.lookup_buckets values ('${a.id}', 60000, 100, now()) on conflict (organization_id) do update set misses = 100`,
+        `insert into caudal.payout_usage values ('${a.id}', '', '2026-01-01', 0, 0)`,
         `insert into caudal.ledger_causes values ('payout_hold', 'smuggled', '${a.id}', '${id}')`,
         `insert into caudal.resource_references values ('${a.id}', 'payout', '${taken?.reference}', '${id}') on conflict do nothing`,
       ])
@@ -253,6 +260,20 @@ describe('database isolation of payouts', () => {
       'delete from caudal.operator_actions',
     ])
       expect([write, await execute(client, set, write)]).toEqual([write, INSUFFICIENT_PRIVILEGE]);
+  });
+
+  it('lets caudal_batch read payout limits and write no limit', async () => {
+    const client = await connectAs('batchUrl');
+    const rows = await execute(client, batchSetting(a), 'select day_count from caudal.payout_limits');
+    expect(rows).toBe(1);
+    for (const write of [
+      'update caudal.payout_limits set day_count = null',
+      'delete from caudal.payout_limits',
+      'delete from caudal.payout_usage',
+      "update caudal.payout_usage set day = '2026-01-01'",
+      `insert into caudal.payout_limits (organization_id, api_key_id) values ('${a.id}', '0100000000000000')`,
+    ])
+      expect([write, await execute(client, batchSetting(a), write)]).toEqual([write, INSUFFICIENT_PRIVILEGE]);
   });
 
   it('lets caudal_batch write no rail result: no execution, attempt or resolution, and no status but CANCELED', async () => {
