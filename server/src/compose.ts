@@ -49,12 +49,13 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     masterKeys: config.masterKeys,
     peppers: config.peppers,
   };
+  const keys = new DataKeys(deps.system, config.masterKeys);
   const authenticator = new Authenticator({
     db: deps.system,
     clock,
     environment: config.environment,
     peppers: config.peppers,
-    masterKeys: config.masterKeys,
+    keys,
   });
   const keys = new DataKeys(deps.system, config.masterKeys);
   const keyNetworks = new KeyNetworks((uses) => recordKeyNetworks(deps, keys, uses));

@@ -1,5 +1,6 @@
 import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
 import { type RoleKind, roleNames } from './kit/database-roles.ts';
+import { LocalMasterKey } from './kit/master-key.ts';
 import { type Cents, cents } from './kit/money.ts';
 import { parseTaxId } from './kit/tax-id.ts';
 import { parseKeyIds, parseRetiredKeys } from './receipts/key-settings.ts';
@@ -135,7 +136,7 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
       maxConcurrentRequests: settings.CAUDAL_MAX_CONCURRENT_REQUESTS,
     },
     settlementDelayMinutes: settings.CAUDAL_SETTLEMENT_DELAY_MINUTES,
-    masterKeys,
+    masterKeys: masterKeys.map((key) => new LocalMasterKey(key)),
     peppers,
     tokenKey: keyFromSecret(settings.CAUDAL_TOKEN_KEY),
     receiptKeys: {

@@ -9,6 +9,7 @@ import type { Cursors } from './kit/cursor.ts';
 import type { EncryptedTokens } from './kit/encrypted-token.ts';
 import type { Environment } from './kit/environment.ts';
 import type { Log } from './kit/log.ts';
+import type { MasterKey } from './kit/master-key.ts';
 import type { Metrics } from './kit/metrics.ts';
 import type { RailPauses } from './organizations/rail-pauses.ts';
 import type { PayoutConnector, Rail, RailConnector } from './rails/contract.ts';
@@ -54,6 +55,6 @@ export interface Deps {
 export interface SystemDeps extends Deps {
   readonly system: SystemDb;
   readonly snapshot: SnapshotDb;
-  readonly masterKeys: readonly SecretKey[];
+  readonly masterKeys: readonly MasterKey[];
   readonly peppers: readonly SecretKey[];
 }

@@ -4,6 +4,7 @@ import { awaitDatabase } from './db/await-database.ts';
 import { migrate } from './db/migrate.ts';
 import { auditMigration } from './flows/operations/audit-migration.system.ts';
 import { ensureOperatorOrganization } from './flows/operations/manage-organizations.system.ts';
+import { storeHashKeys } from './flows/operations/store-hash-keys.system.ts';
 import { installSchedules } from './jobs/schedule-schema.ts';
 import type { Log } from './kit/log.ts';
 
@@ -29,6 +30,7 @@ export async function migrateDatabase(config: Config, log: Log, author: string):
       });
       await installSchedules(ownerUrl, roles);
       await ensureOperatorOrganization(deps);
+      await storeHashKeys(deps);
     });
   } finally {
     await close();

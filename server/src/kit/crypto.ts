@@ -26,31 +26,54 @@ export function keyFromBytes(bytes: Buffer): SecretKey {
   return createSecretKey(bytes);
 }
 
-const VERSION = 1;
+const VERSION = Buffer.of(1);
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
  * AES-256-GCM. Layout: version, nonce, ciphertext, tag. `identity` (table, column, organization, row) is authenticated
  * as additional data, so a ciphertext moved to another row fails to decrypt.
- * A random 96-bit nonce is safe for 2^32 messages under one key; each organization has its own key.
  */
 export function encrypt(key: SecretKey, plaintext: string | Buffer, identity: string): Buffer {
+  return encryptAfter(VERSION, key, plaintext, identity);
+}
+
+export function decrypt(key: SecretKey, encrypted: Buffer, identity: string): Buffer {
+  if (encrypted[0] !== VERSION[0]) throw new Error('not an encrypted value');
+  return decryptFrom(VERSION.length, key, encrypted, identity);
+}
+
+/**
+ * Encrypts and puts a header before the nonce.
+ * A random 96-bit nonce is safe for 2^32 messages under one key; a data key is replaced long before.
+ */
+export function encryptAfter(
+  header: Buffer,
+  key: SecretKey,
+  plaintext: string | Buffer,
+  identity: string,
+): Buffer {
   const nonce = freshBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   cipher.setAAD(Buffer.from(identity));
   const body = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext);
   cipher.final();
-  return Buffer.concat([Buffer.of(VERSION), nonce, body, cipher.getAuthTag()]);
+  return Buffer.concat([header, nonce, body, cipher.getAuthTag()]);
 }
 
-export function decrypt(key: SecretKey, encrypted: Buffer, identity: string): Buffer {
-  if (encrypted[0] !== VERSION || encrypted.length < 1 + NONCE_BYTES + TAG_BYTES)
-    throw new Error('not an encrypted value');
-  const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(1, 1 + NONCE_BYTES));
+/** Decrypts a value whose nonce starts after a header of this length. */
+export function decryptFrom(
+  headerBytes: number,
+  key: SecretKey,
+  encrypted: Buffer,
+  identity: string,
+): Buffer {
+  const bodyAt = headerBytes + NONCE_BYTES;
+  if (encrypted.length < bodyAt + TAG_BYTES) throw new Error('not an encrypted value');
+  const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(headerBytes, bodyAt));
   decipher.setAAD(Buffer.from(identity));
   decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
-  return Buffer.concat([decipher.update(encrypted.subarray(1 + NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  return Buffer.concat([decipher.update(encrypted.subarray(bodyAt, -TAG_BYTES)), decipher.final()]);
 }
 
 /** HMAC-SHA256 of the concatenated parts. */

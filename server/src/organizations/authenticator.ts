@@ -15,17 +15,17 @@ import {
   type ParsedCredential,
   readCredential,
 } from './credential.ts';
+import type { DataKeys } from './data-keys.ts';
 import { KnownKeyIds } from './known-key-ids.ts';
 import { LookupBudget, type LookupClass } from './lookup-budget.ts';
 import type { Principal } from './organization.ts';
-import { unwrap } from './secrets.ts';
 
 interface AuthenticatorOptions {
   readonly db: SystemDb;
   readonly clock: BusinessClock;
   readonly environment: Environment;
   readonly peppers: readonly SecretKey[];
-  readonly masterKeys: readonly SecretKey[];
+  readonly keys: DataKeys;
 }
 
 interface CachedCredential {
@@ -206,6 +206,10 @@ export class Authenticator {
       (error: unknown) => Promise.reject(toReadError(error)),
     );
     if (!stored) return null;
+    const organizationId = stored.organization.id;
+    const getSecrets = await this.#options.keys
+      .load(new Set([organizationId]))
+      .catch((error: unknown) => Promise.reject(toReadError(error)));
     const found: CachedCredential = {
       kind: credential.kind,
       stored,
@@ -216,7 +220,7 @@ export class Authenticator {
         limits: stored.limits,
         keyLimits: stored.keyLimits,
         allowedAddresses: stored.allowFrom && new AllowedAddresses(stored.allowFrom),
-        secrets: unwrap(stored.organization.id, stored.wrapped, this.#options.masterKeys),
+        secrets: getSecrets(organizationId),
       },
     };
     // Only a holder of the secret may fill the cache, and never with data read before an invalidation.

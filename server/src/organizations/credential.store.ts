@@ -4,12 +4,10 @@ import { statement, type Tx } from '../db/tx.ts';
 import { ORGANIZATION_COLUMNS, type OrganizationRecord, toOrganization } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
 import type { Pause } from './rail-pauses.ts';
-import type { WrappedKey } from './secrets.ts';
 
-/** A stored credential with everything that a request needs, read in one query. */
+/** A stored credential with everything that a request needs except the keys of its organization, read in one query. */
 export interface StoredCredential {
   readonly organization: Organization;
-  readonly wrapped: WrappedKey;
   readonly keyId: string;
   readonly mac: Buffer;
   readonly scopes: readonly string[];
@@ -22,18 +20,15 @@ export interface StoredCredential {
 }
 
 type CredentialRecord = OrganizationRecord &
-  WrappedKey &
   Limits &
   Pick<StoredCredential, 'keyId' | 'mac' | 'scopes' | 'expiresAtMs' | 'allowFrom'> & {
     readonly keyWritesPerSecond: number | null;
     readonly keyReadsPerSecond: number | null;
   };
 
-const OWNER = `
-  join caudal.organizations o on o.id = k.organization_id
-  join caudal.organization_keys d on d.organization_id = k.organization_id`;
+const OWNER = 'join caudal.organizations o on o.id = k.organization_id';
 
-const OWNER_COLUMNS = `${ORGANIZATION_COLUMNS}, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id`;
+const OWNER_COLUMNS = `${ORGANIZATION_COLUMNS}, o.writes_per_second, o.reads_per_second`;
 
 const KEY_COLUMNS = `k.id as key_id, k.allow_from::text[] as allow_from, k.writes_per_second as key_writes_per_second,
   k.reads_per_second as key_reads_per_second`;
@@ -61,10 +56,9 @@ export async function findCredential(
   if (!record) return null;
   const { keyId, mac, scopes, expiresAtMs, allowFrom, keyWritesPerSecond, keyReadsPerSecond, ...owner } =
     record;
-  const { wrappedKey, masterKeyId, writesPerSecond, readsPerSecond, ...organization } = owner;
+  const { writesPerSecond, readsPerSecond, ...organization } = owner;
   return {
     organization: toOrganization(organization),
-    wrapped: { wrappedKey, masterKeyId },
     keyId,
     mac,
     scopes,

@@ -1,44 +1,39 @@
 import type { SystemDb } from '../db/system.ts';
 import type { Tx } from '../db/tx.ts';
-import type { SecretKey } from '../kit/crypto.ts';
-import { readWrappedKeys } from './organization.store.ts';
+import type { MasterKey } from '../kit/master-key.ts';
 import type { OrganizationSecrets } from './organization.ts';
-import { unwrap, type WrappedKey } from './secrets.ts';
+import { readOrganizationKeys, type StoredKeys } from './organization-keys.store.ts';
+import { deriveHashKey, unwrapDataKey, unwrapHashKey } from './secrets.ts';
 
-/** Returns the secrets of a loaded organization. Throws when its data key cannot be decrypted. */
+/** Returns the secrets of a loaded organization. Throws when its keys cannot be decrypted. */
 type GetSecrets = (organizationId: string) => OrganizationSecrets;
 
-/** Data keys of organizations for workers. Read in batches and cached without expiry: a data key never changes. */
+/** Keys of organizations, read in batches and cached without expiry: they never change. */
 export class DataKeys {
   readonly #db: SystemDb;
-  readonly #masterKeys: readonly SecretKey[];
+  readonly #masterKeys: readonly MasterKey[];
   readonly #cache = new Map<string, OrganizationSecrets>();
 
-  constructor(db: SystemDb, masterKeys: readonly SecretKey[]) {
+  constructor(db: SystemDb, masterKeys: readonly MasterKey[]) {
     this.#db = db;
     this.#masterKeys = masterKeys;
   }
 
   load(organizationIds: ReadonlySet<string>): Promise<GetSecrets> {
-    return this.#load(organizationIds, (missing) =>
-      this.#db.transaction('read', (tx) => readWrappedKeys(tx, missing)),
-    );
+    return this.#load(organizationIds, this.#db);
   }
 
   /** Uses the caller's connection: taking a second one inside a transaction can deadlock an exhausted pool. */
   loadInTransaction(tx: Tx, organizationIds: ReadonlySet<string>): Promise<GetSecrets> {
-    return this.#load(organizationIds, (missing) => readWrappedKeys(tx, missing));
+    return this.#load(organizationIds, tx);
   }
 
-  async #load(
-    organizationIds: ReadonlySet<string>,
-    read: (missing: readonly string[]) => ReturnType<typeof readWrappedKeys>,
-  ): Promise<GetSecrets> {
+  async #load(organizationIds: ReadonlySet<string>, tx: Pick<Tx, 'query'>): Promise<GetSecrets> {
     const missing = [...organizationIds].filter((id) => !this.#cache.has(id));
     if (missing.length > 0) {
-      for (const [id, wrappedKey] of await read(missing)) {
-        const secrets = this.#tryUnwrap(id, wrappedKey);
-        if (secrets) this.#cache.set(id, secrets);
+      for (const stored of await readOrganizationKeys(tx, missing)) {
+        const secrets = await this.#unwrap(stored).catch(() => null);
+        if (secrets) this.#cache.set(stored.organizationId, secrets);
       }
     }
     // Throws on use, not on load: one broken data key must not stop the work of other organizations.
@@ -50,11 +45,17 @@ export class DataKeys {
     };
   }
 
-  #tryUnwrap(id: string, wrappedKey: WrappedKey): OrganizationSecrets | null {
-    try {
-      return unwrap(id, wrappedKey, this.#masterKeys);
-    } catch {
-      return null;
-    }
+  async #unwrap(stored: StoredKeys): Promise<OrganizationSecrets> {
+    const { organizationId, hashWrappedKey, hashMasterKeyId } = stored;
+    const dataKey = await unwrapDataKey(organizationId, 1, stored, this.#masterKeys);
+    const hashKey =
+      hashWrappedKey === null || hashMasterKeyId === null
+        ? deriveHashKey(dataKey)
+        : await unwrapHashKey(
+            organizationId,
+            { wrappedKey: hashWrappedKey, masterKeyId: hashMasterKeyId },
+            this.#masterKeys,
+          );
+    return { dataKey, hashKey };
   }
 }

@@ -2,7 +2,8 @@ import { queryRecords } from '../db/records.ts';
 import { type Statement, statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { AmountPolicy, Limits, Organization } from './organization.ts';
-import type { WrappedKey } from './secrets.ts';
+import { insertOrganizationKeys } from './organization-keys.store.ts';
+import type { NewOrganizationKeys } from './secrets.ts';
 
 /** The columns of an `OrganizationRecord`, from the table `o`. */
 export const ORGANIZATION_COLUMNS =
@@ -29,17 +30,11 @@ const INSERT = statement(
    on conflict do nothing`,
 );
 
-const INSERT_KEY = statement(
-  'organization.insert-key',
-  `insert into caudal.organization_keys (organization_id, wrapped_key, master_key_id) values ($1, $2, $3)
-   on conflict do nothing`,
-);
-
 /** No-op when the organization exists: every migration ensures that the operator organization exists. */
 export async function insertOrganization(
   tx: Tx,
   organization: NewOrganization,
-  key: WrappedKey,
+  keys: NewOrganizationKeys,
 ): Promise<void> {
   const { id, name, accent, supportContact, rails, city, postalCode, merchantCategory, isOperator } =
     organization;
@@ -57,7 +52,7 @@ export async function insertOrganization(
     organization.legalName ?? null,
     organization.taxId ?? null,
   ]);
-  await tx.query(INSERT_KEY, [id, key.wrappedKey, key.masterKeyId]);
+  await insertOrganizationKeys(tx, id, keys);
 }
 
 const ANNOUNCE = statement(
@@ -212,39 +207,6 @@ export async function getOrganizationNumber(tx: Tx, id: string): Promise<number>
   const [row] = await tx.query<{ number: number }>(NUMBER, [id]);
   if (!row) throw new Error(`organization ${id} not found`);
   return row.number;
-}
-
-type OrganizationKey = WrappedKey & { readonly organizationId: string };
-
-const WRAPPED_KEYS = statement(
-  'organization.wrapped-keys',
-  'select organization_id, wrapped_key, master_key_id from caudal.organization_keys where organization_id = any($1::uuid[])',
-);
-
-export async function readWrappedKeys(
-  tx: Tx,
-  organizationIds: readonly string[],
-): Promise<Map<string, WrappedKey>> {
-  const keys = await queryRecords<OrganizationKey>(tx, WRAPPED_KEYS, [organizationIds]);
-  return new Map(keys.map(({ organizationId, ...key }) => [organizationId, key]));
-}
-
-const LIST_WRAPPED = statement(
-  'organization.list-wrapped',
-  'select organization_id, wrapped_key, master_key_id from caudal.organization_keys order by organization_id for update',
-);
-
-export function listWrappedKeys(tx: Tx): Promise<OrganizationKey[]> {
-  return queryRecords(tx, LIST_WRAPPED);
-}
-
-const REPLACE_WRAPPED = statement(
-  'organization.replace-wrapped',
-  'update caudal.organization_keys set wrapped_key = $2, master_key_id = $3 where organization_id = $1',
-);
-
-export async function replaceWrappedKey(tx: Tx, organizationId: string, key: WrappedKey): Promise<void> {
-  await tx.query(REPLACE_WRAPPED, [organizationId, key.wrappedKey, key.masterKeyId]);
 }
 
 const EXISTS = statement(

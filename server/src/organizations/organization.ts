@@ -60,11 +60,14 @@ export interface Principal {
   readonly secrets: OrganizationSecrets;
 }
 
-/** Keys derived from an organization's data key. They never leave the process. */
+/** The keys of an organization. They never leave the process. */
 export interface OrganizationSecrets {
   /** Encrypts personal data. */
   readonly dataKey: SecretKey;
-  /** Hashes idempotency keys and bodies, so that values in a dump cannot be found by guessing. */
+  /**
+   * Hashes idempotency keys, bodies, receivers and holders, so that values in a dump cannot be found by guessing. It never
+   * changes: stored hashes are compared with new ones.
+   */
   readonly hashKey: SecretKey;
 }
 

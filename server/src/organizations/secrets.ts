@@ -1,77 +1,80 @@
-import {
-  decrypt,
-  deriveBytes,
-  deriveKey,
-  encrypt,
-  keyFromBytes,
-  type SecretKey,
-  sha256,
-} from '../kit/crypto.ts';
+import { deriveBytes, deriveKey, keyFromBytes, type SecretKey } from '../kit/crypto.ts';
 import { freshBytes } from '../kit/ids.ts';
-import type { OrganizationSecrets } from './organization.ts';
+import { currentMasterKey, type MasterKey, unwrapKey, type WrappedKey, wrapKey } from '../kit/master-key.ts';
 
-export interface WrappedKey {
-  readonly wrappedKey: Buffer;
-  readonly masterKeyId: string;
+/** The keys of a new organization, wrapped by the current master key. */
+export interface NewOrganizationKeys {
+  readonly dataKey: WrappedKey;
+  readonly hashKey: WrappedKey;
 }
 
-/** Identifies a master key without revealing it. */
-function masterKeyId(key: SecretKey): string {
-  return sha256(deriveBytes(key, 'id')).toString('hex').slice(0, 16);
-}
-
-/** A new data key for an organization, encrypted with the first (current) master key. */
-export function makeDataKey(organizationId: string, masterKeys: readonly SecretKey[]): WrappedKey {
-  return wrap(organizationId, freshBytes(32), currentMasterKey(masterKeys));
-}
-
-export function unwrap(
+export async function makeOrganizationKeys(
   organizationId: string,
-  wrapped: WrappedKey,
-  masterKeys: readonly SecretKey[],
-): OrganizationSecrets {
-  const dataKey = keyFromBytes(dataKeyBytes(organizationId, wrapped, masterKeys));
-  return { dataKey, hashKey: deriveKey(dataKey, 'hash') };
-}
-
-/** Encrypts the data key with the current master key; null when it already is. */
-export function rewrap(
-  organizationId: string,
-  wrapped: WrappedKey,
-  masterKeys: readonly SecretKey[],
-): WrappedKey | null {
-  const current = currentMasterKey(masterKeys);
-  if (wrapped.masterKeyId === masterKeyId(current)) return null;
-  return wrap(organizationId, dataKeyBytes(organizationId, wrapped, masterKeys), current);
-}
-
-function wrap(organizationId: string, dataKey: Buffer, masterKey: SecretKey): WrappedKey {
+  masterKeys: readonly MasterKey[],
+): Promise<NewOrganizationKeys> {
   return {
-    wrappedKey: encrypt(wrappingKey(masterKey), dataKey, identity(organizationId)),
-    masterKeyId: masterKeyId(masterKey),
+    dataKey: await makeDataKey(organizationId, 1, masterKeys),
+    hashKey: await wrapKey(masterKeys, freshBytes(32), hashKeyIdentity(organizationId)),
   };
 }
 
-function dataKeyBytes(organizationId: string, wrapped: WrappedKey, masterKeys: readonly SecretKey[]): Buffer {
-  const masterKey = masterKeys.find((candidate) => masterKeyId(candidate) === wrapped.masterKeyId);
-  if (!masterKey) {
-    throw new Error(
-      `no configured master key (CAUDAL_MASTER_KEY, CAUDAL_MASTER_KEY_PREVIOUS) decrypts the data key of organization ${organizationId}`,
-    );
-  }
-  return decrypt(wrappingKey(masterKey), wrapped.wrappedKey, identity(organizationId));
+export function makeDataKey(
+  organizationId: string,
+  number: number,
+  masterKeys: readonly MasterKey[],
+): Promise<WrappedKey> {
+  return wrapKey(masterKeys, freshBytes(32), dataKeyIdentity(organizationId, number));
 }
 
-function currentMasterKey(masterKeys: readonly SecretKey[]): SecretKey {
-  const [current] = masterKeys;
-  if (!current) throw new Error('no master key configured');
-  return current;
+export async function unwrapDataKey(
+  organizationId: string,
+  number: number,
+  wrapped: WrappedKey,
+  masterKeys: readonly MasterKey[],
+): Promise<SecretKey> {
+  return keyFromBytes(await unwrapKey(masterKeys, wrapped, dataKeyIdentity(organizationId, number)));
 }
 
-function wrappingKey(masterKey: SecretKey): SecretKey {
-  return deriveKey(masterKey, 'wrap');
+export async function unwrapHashKey(
+  organizationId: string,
+  wrapped: WrappedKey,
+  masterKeys: readonly MasterKey[],
+): Promise<SecretKey> {
+  return keyFromBytes(await unwrapKey(masterKeys, wrapped, hashKeyIdentity(organizationId)));
 }
 
-function identity(organizationId: string): string {
-  return `organization_keys/${organizationId}`;
+/** The hash key of an organization without a stored one: versions before 0016 derived it from the first data key. */
+export function deriveHashKey(firstDataKey: SecretKey): SecretKey {
+  return deriveKey(firstDataKey, 'hash');
+}
+
+/** The derived hash key, wrapped for storage: it must survive the deletion of the first data key. */
+export async function wrapDerivedHashKey(
+  organizationId: string,
+  firstDataKey: WrappedKey,
+  masterKeys: readonly MasterKey[],
+): Promise<WrappedKey> {
+  const dataKey = await unwrapDataKey(organizationId, 1, firstDataKey, masterKeys);
+  return wrapKey(masterKeys, deriveBytes(dataKey, 'hash'), hashKeyIdentity(organizationId));
+}
+
+/** Wraps the key with the current master key; null when it already is. */
+export async function rewrap(
+  identity: string,
+  wrapped: WrappedKey,
+  masterKeys: readonly MasterKey[],
+): Promise<WrappedKey | null> {
+  if (wrapped.masterKeyId === currentMasterKey(masterKeys).id) return null;
+  return wrapKey(masterKeys, await unwrapKey(masterKeys, wrapped, identity), identity);
+}
+
+/** The first data key has no number in its identity, because versions before 0016 wrapped it so. */
+export function dataKeyIdentity(organizationId: string, number: number): string {
+  return number === 1
+    ? `organization_keys/${organizationId}`
+    : `organization_keys/${organizationId}/${number}`;
+}
+
+export function hashKeyIdentity(organizationId: string): string {
+  return `organization_hash_keys/${organizationId}`;
 }

@@ -52,8 +52,14 @@ async function authenticateAfterOutage({ clockAheadMs, stepBackMs = 0 }: ClockSt
   const { deps, config } = caudal;
   const { apiKey, principal } = await caudal.newOrganization();
   const clock = new BusinessClock();
-  const { environment, peppers, masterKeys } = config;
-  const authenticator = new Authenticator({ db: deps.system, clock, environment, peppers, masterKeys });
+  const { environment, peppers } = config;
+  const authenticator = new Authenticator({
+    db: deps.system,
+    clock,
+    environment,
+    peppers,
+    keys: caudal.keys,
+  });
   let cutOff = false;
   let offsetMs = clockAheadMs;
   const db: SystemDb = {

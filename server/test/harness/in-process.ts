@@ -10,7 +10,7 @@ import type { DataKeys } from '../../src/organizations/data-keys.ts';
 import { insertOrganization, listOrganizations } from '../../src/organizations/organization.store.ts';
 import type { Organization, OrganizationSecrets, Principal } from '../../src/organizations/organization.ts';
 import { SCOPES } from '../../src/organizations/organization.ts';
-import { makeDataKey } from '../../src/organizations/secrets.ts';
+import { makeOrganizationKeys } from '../../src/organizations/secrets.ts';
 
 const DETAILS = {
   name: 'Tienda Aurora',
@@ -69,11 +69,8 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
       const ids = new Set(Array.from({ length: count }, () => uuidv7(deps.clock.now(), deps.cell)));
       const organizations = await deps.system.transaction('manage organizations', async (tx) => {
         for (const id of ids) {
-          await insertOrganization(
-            tx,
-            { ...DETAILS, id, isOperator: false },
-            makeDataKey(id, deps.masterKeys),
-          );
+          const keys = await makeOrganizationKeys(id, deps.masterKeys);
+          await insertOrganization(tx, { ...DETAILS, id, isOperator: false }, keys);
           await openAccounts(tx, id);
         }
         return (await listOrganizations(tx)).filter((organization) => ids.has(organization.id));

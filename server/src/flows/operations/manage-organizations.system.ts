@@ -21,7 +21,7 @@ import {
   setLimits,
 } from '../../organizations/organization.store.ts';
 import { type Limits, OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
-import { makeDataKey } from '../../organizations/secrets.ts';
+import { makeOrganizationKeys } from '../../organizations/secrets.ts';
 
 export type OrganizationDetails = Omit<NewOrganization, 'id' | 'isOperator'>;
 
@@ -42,8 +42,9 @@ export async function createOrganization(
   credential = makeKey(deps),
 ): Promise<{ id: string; credential: Credential }> {
   const id = uuidv7(deps.clock.now(), deps.cell);
+  const keys = await makeOrganizationKeys(id, deps.masterKeys);
   await deps.system.transaction('manage organizations', async (tx) => {
-    await insertOrganization(tx, { ...details, id, isOperator: false }, makeDataKey(id, deps.masterKeys));
+    await insertOrganization(tx, { ...details, id, isOperator: false }, keys);
     await openAccounts(tx, id);
     await storeKey(deps, tx, id, credential, apiKey);
     await recordAction(tx, {
@@ -172,8 +173,9 @@ export async function ensureOperatorOrganization(
     merchantCategory: '0000',
     isOperator: true,
   };
+  const keys = await makeOrganizationKeys(OPERATOR_ORGANIZATION_ID, deps.masterKeys);
   await deps.system.transaction('manage organizations', (tx) =>
-    insertOrganization(tx, operatorOrganization, makeDataKey(OPERATOR_ORGANIZATION_ID, deps.masterKeys)),
+    insertOrganization(tx, operatorOrganization, keys),
   );
 }
 
