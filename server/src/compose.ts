@@ -63,6 +63,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     db: reportingSuccess(systemDb(pools.heartbeat), failures),
     clock,
     authenticator,
+    keys,
     railPauses,
     keyNetworks,
     log,

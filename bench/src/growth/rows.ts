@@ -4,8 +4,8 @@ import { encryptValue } from '../../../server/src/db/columns.ts';
 import type { SystemDeps } from '../../../server/src/deps.ts';
 import { encryptPayload } from '../../../server/src/events/event.encryption.ts';
 import { eventBody } from '../../../server/src/events/event.ts';
-import type { SecretKey } from '../../../server/src/kit/crypto.ts';
 import { uuidBytes, uuidv7 } from '../../../server/src/kit/ids.ts';
+import type { KeyRing } from '../../../server/src/kit/key-ring.ts';
 import { cents } from '../../../server/src/kit/money.ts';
 import { mintBrebKey } from '../../../server/src/payins/breb-key.ts';
 import { payinEventData } from '../../../server/src/payins/payin.event.ts';
@@ -13,7 +13,7 @@ import type { PayinSource } from '../../../server/src/payins/payin.ts';
 
 export interface Owner {
   readonly organizationId: string;
-  readonly dataKey: SecretKey;
+  readonly dataKey: KeyRing;
 }
 
 /** Payins of one month, evenly spaced. */

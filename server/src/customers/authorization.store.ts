@@ -1,6 +1,6 @@
 import type { RowId } from '../db/columns.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { encrypt, type SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 
 /** A payer's consent to the use of their data: the text they agreed to, and the evidence. */
 export interface Authorization {
@@ -17,11 +17,11 @@ const INSERT = statement(
 /** Call it in the transaction that stores the data. */
 export async function insertAuthorization(
   tx: Tx,
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   payin: RowId,
   { textId, ...evidence }: Authorization,
 ): Promise<void> {
   const identity = `payer_authorizations.evidence/${payin.organizationId}/${payin.id}`;
-  const encrypted = encrypt(dataKey, JSON.stringify(evidence), identity);
+  const encrypted = dataKey.encrypt(JSON.stringify(evidence), identity);
   await tx.query(INSERT, [payin.organizationId, payin.id, textId, encrypted]);
 }

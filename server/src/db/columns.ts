@@ -1,4 +1,4 @@
-import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import type { Cents } from '../kit/money.ts';
 
 /** A column: its SQL type, the type of its value in a row, and the type of the field that the value becomes. */
@@ -84,9 +84,9 @@ export function encryptValue(
   column: string,
   rowId: RowId,
   value: unknown,
-  dataKey: SecretKey,
+  dataKey: KeyRing,
 ): Buffer {
-  return encrypt(dataKey, JSON.stringify(value), identity(table, column, rowId));
+  return dataKey.encrypt(JSON.stringify(value), identity(table, column, rowId));
 }
 
 /** Decrypts the value of an encrypted column. */
@@ -95,9 +95,9 @@ export function decryptValue(
   column: string,
   rowId: RowId,
   value: Buffer | null,
-  dataKey: SecretKey,
+  dataKey: KeyRing,
 ): unknown {
-  return value && JSON.parse(decrypt(dataKey, value, identity(table, column, rowId)).toString('utf8'));
+  return value && JSON.parse(dataKey.decrypt(value, identity(table, column, rowId)).toString('utf8'));
 }
 
 /** Returns a function that copies the fields of these columns and nothing else. */
@@ -113,7 +113,7 @@ export function fieldPicker<C extends Columns>(columns: C): (fields: FieldsOf<C>
 export function fieldEncryptor<C extends Columns>(
   table: string,
   columns: C,
-): (fields: FieldsOf<C> & RowId, dataKey: SecretKey) => StoredFieldsOf<C> {
+): (fields: FieldsOf<C> & RowId, dataKey: KeyRing) => StoredFieldsOf<C> {
   const secret = Object.keys(columns)
     .filter((name) => columns[name]?.encrypted)
     .map((name) => [name, fieldName(name)] as const);
@@ -129,7 +129,7 @@ export function fieldEncryptor<C extends Columns>(
 export function rowReader<C extends Columns>(
   table: string,
   columns: C,
-): (row: RowOf<C> & { organization_id: string; id: string }, dataKey: SecretKey) => FieldsOf<C> {
+): (row: RowOf<C> & { organization_id: string; id: string }, dataKey: KeyRing) => FieldsOf<C> {
   const entries = Object.entries(columns).map(
     ([name, column]) => [name, fieldName(name), column.encrypted === true] as const,
   );

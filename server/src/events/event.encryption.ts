@@ -1,19 +1,19 @@
-import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 
 /** Additional authenticated data: a payload copied to another event fails to decrypt. */
 function identity(organizationId: string, id: string): string {
   return `events.payload/${organizationId}/${id}`;
 }
 
-export function encryptPayload(dataKey: SecretKey, body: string, organizationId: string, id: string): Buffer {
-  return encrypt(dataKey, body, identity(organizationId, id));
+export function encryptPayload(dataKey: KeyRing, body: string, organizationId: string, id: string): Buffer {
+  return dataKey.encrypt(body, identity(organizationId, id));
 }
 
 export function decryptPayload(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   encrypted: Buffer,
   organizationId: string,
   id: string,
 ): Buffer {
-  return decrypt(dataKey, encrypted, identity(organizationId, id));
+  return dataKey.decrypt(encrypted, identity(organizationId, id));
 }

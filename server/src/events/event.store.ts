@@ -2,7 +2,7 @@ import { bytes, copied, insertSelect, nullable, ROW_ID, text, time, uuid } from 
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import type { SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import { encryptPayload } from './event.encryption.ts';
 import { eventBody, type NewEvent, TEST_EVENT } from './event.ts';
 
@@ -35,7 +35,7 @@ const INSERT_FINAL = statement(
 export async function recordFinalEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  getDataKey: (organizationId: string) => SecretKey,
+  getDataKey: (organizationId: string) => KeyRing,
 ): Promise<void> {
   if (events.length === 0) return;
   await tx.query(INSERT_FINAL, NEW.parameters(toRows(events, getDataKey)));
@@ -80,7 +80,7 @@ export async function recordTestEvent(
     readonly endpointId: string;
     readonly createdAt: Date;
   },
-  dataKey: SecretKey,
+  dataKey: KeyRing,
 ): Promise<void> {
   const { organizationId, id, endpointId, createdAt } = event;
   const body = eventBody({

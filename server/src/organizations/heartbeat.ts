@@ -4,6 +4,7 @@ import { type BusinessClock, databaseUnavailable, monotonicMs } from '../kit/clo
 import { errorFields, type Log } from '../kit/log.ts';
 import type { Authenticator } from './authenticator.ts';
 import { type Pulse, readPulse } from './credential.store.ts';
+import type { DataKeys } from './data-keys.ts';
 import { advanceIdClock } from './id-clock.store.ts';
 import { isIdClockBehind, toIdRange } from './id-clock.ts';
 import type { KeyNetworks } from './key-networks.ts';
@@ -28,6 +29,7 @@ interface HeartbeatOptions {
   readonly db: SystemDb;
   readonly clock: BusinessClock;
   readonly authenticator: Authenticator;
+  readonly keys: DataKeys;
   readonly railPauses: RailPauses;
   readonly keyNetworks: KeyNetworks;
   readonly log: Log;
@@ -35,7 +37,7 @@ interface HeartbeatOptions {
 }
 
 /**
- * Reads business time, credential changes and rail pauses about twice a second. A request that finds them older than a
+ * Reads business time, credential and key changes and rail pauses about twice a second. A request that finds them older than a
  * second waits for an on-demand beat, which all waiting requests share. When the database does not answer, requests get
  * 503 immediately until it does: rejecting requests is better than accepting a revoked key.
  */
@@ -129,10 +131,10 @@ export class Heartbeat {
     try {
       const takenAt = monotonicMs();
       const pulse = await readPulse(this.#options.db);
-      if (!isIdClockBehind(pulse)) return this.#apply(pulse, takenAt);
+      if (!isIdClockBehind(pulse)) return await this.#apply(pulse, takenAt);
       await this.#advanceIdClock();
       const retakenAt = monotonicMs();
-      this.#apply(await readPulse(this.#options.db), retakenAt);
+      await this.#apply(await readPulse(this.#options.db), retakenAt);
     } finally {
       this.#beating -= 1;
     }
@@ -160,17 +162,9 @@ export class Heartbeat {
     await Promise.race([this.#advancing, sleep(ADVANCE_WITHIN_MS)]);
   }
 
-  #apply(pulse: Pulse, takenAt: number): void {
-    const { authenticator, railPauses, clock, log } = this.#options;
-    const fresh = pulse.changes.filter((change) => !this.#seen.has(change.id));
-    if (this.#gapMs(pulse, takenAt) > (this.#options.maxGapMs ?? MAX_GAP_MS)) authenticator.invalidateAll();
-    else if (fresh.length > 0)
-      authenticator.invalidate(new Set(fresh.map((change) => change.organizationId)));
-    this.#lastRealMs = pulse.realMs;
-    this.#lastTakenAt = Math.max(this.#lastTakenAt, takenAt);
-    for (const { id } of fresh) this.#seen.add(id);
-    const listed = new Set(pulse.changes.map((change) => change.id));
-    for (const id of this.#seen) if (!listed.has(id)) this.#seen.delete(id);
+  async #apply(pulse: Pulse, takenAt: number): Promise<void> {
+    const { railPauses, clock, log } = this.#options;
+    await this.#applyChanges(pulse, takenAt);
     railPauses.apply(pulse.pauses, takenAt);
     // Sampled last, so that the clock is never fresh before the revocations and pauses of the same beat are applied.
     const ids = toIdRange(pulse);
@@ -184,6 +178,22 @@ export class Heartbeat {
     this.#failure = null;
     this.#answered.resolve();
     this.#answered = Promise.withResolvers();
+  }
+
+  /** A change counts as seen only when the keys of its organization are loaded. */
+  async #applyChanges(pulse: Pulse, takenAt: number): Promise<void> {
+    const { authenticator, keys, db } = this.#options;
+    const fresh = pulse.changes.filter((change) => !this.#seen.has(change.id));
+    const gap = this.#gapMs(pulse, takenAt) > (this.#options.maxGapMs ?? MAX_GAP_MS);
+    const changed = gap ? null : new Set(fresh.map((change) => change.organizationId));
+    if (changed === null) authenticator.invalidateAll();
+    else if (changed.size > 0) authenticator.invalidate(changed);
+    await keys.refresh(db, changed, takenAt);
+    this.#lastRealMs = pulse.realMs;
+    this.#lastTakenAt = Math.max(this.#lastTakenAt, takenAt);
+    for (const { id } of fresh) this.#seen.add(id);
+    const listed = new Set(pulse.changes.map((change) => change.id));
+    for (const id of this.#seen) if (!listed.has(id)) this.#seen.delete(id);
   }
 
   /**

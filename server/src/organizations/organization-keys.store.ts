@@ -34,16 +34,21 @@ export async function insertHashKey(
   await tx.query(INSERT_HASH_KEY, [organizationId, wrappedKey, masterKeyId]);
 }
 
-/** A data key with the organization's hash key; null: none is stored, it is derived from the data key. */
+/** A data key with the organization's hash key; null: none is stored, it is derived from the first data key. */
 export interface StoredKeys extends WrappedKey {
   readonly organizationId: string;
+  readonly number: number;
+  /** Negative: it is active. */
+  readonly activeInMs: number;
   readonly hashWrappedKey: Buffer | null;
   readonly hashMasterKeyId: string | null;
 }
 
 const READ = statement(
   'organization-keys.read',
-  `select d.organization_id, d.wrapped_key, d.master_key_id, h.wrapped_key as hash_wrapped_key, h.master_key_id as hash_master_key_id
+  `select d.organization_id, d.number, d.wrapped_key, d.master_key_id,
+     (extract(epoch from d.activates_at - clock_timestamp()) * 1000)::float8 as active_in_ms,
+     h.wrapped_key as hash_wrapped_key, h.master_key_id as hash_master_key_id
    from caudal.organization_keys d left join caudal.organization_hash_keys h using (organization_id)
    where d.organization_id = any($1::uuid[])`,
 );
@@ -60,7 +65,7 @@ type DataKeyRow = WrappedKey & { readonly organizationId: string };
 const WITHOUT_HASH_KEY = statement(
   'organization-keys.without-hash-key',
   `select d.organization_id, d.wrapped_key, d.master_key_id from caudal.organization_keys d
-   where not exists (select from caudal.organization_hash_keys h where h.organization_id = d.organization_id)`,
+   where d.number = 1 and not exists (select from caudal.organization_hash_keys h where h.organization_id = d.organization_id)`,
 );
 
 /** The first data keys of organizations whose hash key is derived from them. */
@@ -72,13 +77,15 @@ export function listWithoutHashKey(tx: Pick<Tx, 'query'>): Promise<DataKeyRow[]>
 export interface KeyRow extends WrappedKey {
   readonly kind: 'data' | 'hash';
   readonly organizationId: string;
+  /** Of a data key; 0 for the hash key. */
+  readonly number: number;
 }
 
 const LIST = statement(
   'organization-keys.list',
-  `select 'data' as kind, organization_id, wrapped_key, master_key_id from caudal.organization_keys
-   union all select 'hash', organization_id, wrapped_key, master_key_id from caudal.organization_hash_keys
-   order by organization_id, kind`,
+  `select 'data' as kind, organization_id, number, wrapped_key, master_key_id from caudal.organization_keys
+   union all select 'hash', organization_id, 0, wrapped_key, master_key_id from caudal.organization_hash_keys
+   order by organization_id, number`,
 );
 
 export function listKeys(tx: Pick<Tx, 'query'>): Promise<KeyRow[]> {

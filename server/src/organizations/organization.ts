@@ -1,4 +1,5 @@
 import type { SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { AllowedAddresses } from './allowed-addresses.ts';
 
@@ -62,8 +63,8 @@ export interface Principal {
 
 /** The keys of an organization. They never leave the process. */
 export interface OrganizationSecrets {
-  /** Encrypts personal data. */
-  readonly dataKey: SecretKey;
+  /** Encrypts personal data. Its keys may be replaced while the object is held. */
+  readonly dataKey: KeyRing;
   /**
    * Hashes idempotency keys, bodies, receivers and holders, so that values in a dump cannot be found by guessing. It never
    * changes: stored hashes are compared with new ones.

@@ -19,7 +19,7 @@ import { LEASE_INTERVAL } from '../db/lease.ts';
 import { queryRow, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
-import type { SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import { CREATED_COLUMNS, CREATED_SOURCE_COLUMNS, FIELD_COLUMNS, PAYIN_COLUMNS } from './payin.columns.ts';
 import { FIRST_POLL_SECONDS } from './payin.polling.ts';
 import { FIRST_STATUS, NO_STATUS } from './payin.states.ts';
@@ -28,7 +28,7 @@ import { asCreated, type Payin, type PayinSource } from './payin.ts';
 /** A payin to insert. The database sets its times. */
 export interface NewPayin extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly source: PayinSource;
-  readonly dataKey: SecretKey;
+  readonly dataKey: KeyRing;
   /** The lease of the creating process on the work that is due after the commit. */
   readonly leaseToken: string;
   /** Null: one hour after the creation. */
@@ -145,12 +145,12 @@ export function findPayin(tx: Tx, organizationId: string, id: string): Promise<P
 
 const readFields = rowReader('payins', FIELD_COLUMNS);
 
-export function payinFromRow(row: PayinRow, dataKey: SecretKey): Payin {
+export function payinFromRow(row: PayinRow, dataKey: KeyRing): Payin {
   return { ...readFields(row, dataKey), source: sourceFromRow(row) };
 }
 
 /** For callers that do not need the customer: it stays encrypted. */
-export function payinWithoutCustomer(row: PayinRow, dataKey: SecretKey): Payin {
+export function payinWithoutCustomer(row: PayinRow, dataKey: KeyRing): Payin {
   return payinFromRow({ ...row, customer: null }, dataKey);
 }
 

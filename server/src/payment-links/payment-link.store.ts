@@ -13,14 +13,14 @@ import {
 import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
-import type { SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import { CREATED_COLUMNS, LINK_COLUMNS } from './payment-link.columns.ts';
 import { asCreated, type PaymentLink } from './payment-link.ts';
 
 /** A link to insert. The database sets its times. */
 export interface NewLink extends FieldsOf<typeof CREATED_COLUMNS> {
-  readonly dataKey: SecretKey;
   readonly createdBy: Actor;
+  readonly dataKey: KeyRing;
 }
 
 /** For `select` and `returning`, of the table alias `l`. */
@@ -79,12 +79,12 @@ export async function findLinks(
   return tx.query<LinkRow & { now: Date }>(FIND, ROW_IDS.parameters(ids));
 }
 
-export const linkFromRow: (row: LinkRow, dataKey: SecretKey) => PaymentLink = rowReader(
+export const linkFromRow: (row: LinkRow, dataKey: KeyRing) => PaymentLink = rowReader(
   'payment_links',
   LINK_COLUMNS,
 );
 
 /** For callers that do not need the customer: it stays encrypted. */
-export function linkWithoutCustomer(row: LinkRow, dataKey: SecretKey): PaymentLink {
+export function linkWithoutCustomer(row: LinkRow, dataKey: KeyRing): PaymentLink {
   return linkFromRow({ ...row, customer: null }, dataKey);
 }

@@ -20,6 +20,7 @@ import { statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, FIELD_COLUMNS, PAYOUT_COLUMNS, type PayoutRefusal } from './payout.columns.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import { NO_STATUS } from './payout.states.ts';
 import { asCreated, type Payout } from './payout.ts';
 import { decryptReceiver, encryptReceiver, receiverIndex } from './receiver.encryption.ts';
@@ -39,7 +40,7 @@ export interface Resolved {
 /** A payout to insert. The database sets its times. */
 export interface NewPayout extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly brebKey: string;
-  readonly secrets: { readonly dataKey: SecretKey; readonly hashKey: SecretKey };
+  readonly secrets: { readonly dataKey: KeyRing; readonly hashKey: SecretKey };
   readonly resolved: Resolved | null;
   /** For a return: the anomaly whose money it returns. */
   readonly anomaly: { readonly id: string; readonly organizationId: string } | null;
@@ -149,12 +150,12 @@ export async function findPayouts(tx: Tx, wanted: readonly RowId[]): Promise<Pay
 
 const readFields = rowReader('payouts', FIELD_COLUMNS);
 
-export function payoutFromRow(row: PayoutRow, dataKey: SecretKey): Payout {
+export function payoutFromRow(row: PayoutRow, dataKey: KeyRing): Payout {
   const brebKey = decryptReceiver(dataKey, row.receiver, row.organization_id, row.id);
   return { ...readFields(row, dataKey), brebKey };
 }
 
 /** For callers that do not need the customer: it stays encrypted. */
-export function payoutWithoutCustomer(row: PayoutRow, dataKey: SecretKey): Payout {
+export function payoutWithoutCustomer(row: PayoutRow, dataKey: KeyRing): Payout {
   return payoutFromRow({ ...row, customer: null }, dataKey);
 }

@@ -1,4 +1,5 @@
-import { decrypt, encrypt, hmac, type SecretKey } from '../kit/crypto.ts';
+import { hmac, type SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import type { Resolution } from '../rails/contract.ts';
 
 /** Binds the ciphertext to its row: copied to another payout, it fails to decrypt. */
@@ -7,21 +8,21 @@ function identity(organizationId: string, payoutId: string): string {
 }
 
 export function encryptReceiver(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   brebKey: string,
   organizationId: string,
   payoutId: string,
 ): Buffer {
-  return encrypt(dataKey, brebKey, identity(organizationId, payoutId));
+  return dataKey.encrypt(brebKey, identity(organizationId, payoutId));
 }
 
 export function decryptReceiver(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   encryptedReceiver: Buffer,
   organizationId: string,
   payoutId: string,
 ): string {
-  return decrypt(dataKey, encryptedReceiver, identity(organizationId, payoutId)).toString('utf8');
+  return dataKey.decrypt(encryptedReceiver, identity(organizationId, payoutId)).toString('utf8');
 }
 
 /** Blind index of a Bre-B key. It is keyed, so that a stolen dump cannot be searched by hashing all phone numbers. */

@@ -1,4 +1,4 @@
-import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 
 /** The ciphertext is bound to its row: copied to another row, it fails to decrypt. */
 function identity(organizationId: string, id: string): string {
@@ -6,15 +6,15 @@ function identity(organizationId: string, id: string): string {
 }
 
 /** Keeps the message as the rail sent it, for later investigation. */
-export function encryptNotice(dataKey: SecretKey, raw: unknown, organizationId: string, id: string): Buffer {
-  return encrypt(dataKey, JSON.stringify(raw), identity(organizationId, id));
+export function encryptNotice(dataKey: KeyRing, raw: unknown, organizationId: string, id: string): Buffer {
+  return dataKey.encrypt(JSON.stringify(raw), identity(organizationId, id));
 }
 
 export function decryptNotice(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   encrypted: Buffer,
   organizationId: string,
   id: string,
 ): string {
-  return decrypt(dataKey, encrypted, identity(organizationId, id)).toString('utf8');
+  return dataKey.decrypt(encrypted, identity(organizationId, id)).toString('utf8');
 }

@@ -1,4 +1,4 @@
-import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import type { StaticHeader } from './endpoint.ts';
 
 type Part = 'address' | 'static_header' | 'secret' | 'answer' | 'created_as';
@@ -12,27 +12,27 @@ function identity(part: Part, organizationId: string, id: string): string {
 }
 
 export function encryptPart(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   part: Part,
   value: string | Buffer,
   organizationId: string,
   id: string,
 ): Buffer {
-  return encrypt(dataKey, value, identity(part, organizationId, id));
+  return dataKey.encrypt(value, identity(part, organizationId, id));
 }
 
 export function decryptPart(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   part: Part,
   encrypted: Buffer,
   organizationId: string,
   id: string,
 ): Buffer {
-  return decrypt(dataKey, encrypted, identity(part, organizationId, id));
+  return dataKey.decrypt(encrypted, identity(part, organizationId, id));
 }
 
 export function decryptStaticHeader(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   encrypted: Buffer | null,
   organizationId: string,
   id: string,

@@ -2,7 +2,7 @@ import { bytes, ROW_ID, type RowId, text } from '../db/columns.ts';
 import { queryRecord, queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
-import type { SecretKey } from '../kit/crypto.ts';
+import type { KeyRing } from '../kit/key-ring.ts';
 import { decryptPart, decryptStaticHeader } from './endpoint.encryption.ts';
 import type { DisabledReason, Endpoint } from './endpoint.ts';
 
@@ -211,7 +211,7 @@ export async function disableEndpoints(
 
 export function decryptEndpoint(
   { address, staticHeader, ...endpoint }: EndpointRecord,
-  dataKey: SecretKey,
+  dataKey: KeyRing,
 ): Endpoint {
   const { organizationId, id } = endpoint;
   return {

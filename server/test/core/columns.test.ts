@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   emptyFields,
@@ -15,8 +14,8 @@ import {
   uuid,
 } from '../../src/db/columns.ts';
 import { RowSet } from '../../src/db/records.ts';
-import { keyFromBytes } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
+import { singleKeyRing } from '../harness/key-ring.ts';
 
 const COLUMNS = {
   organization_id: uuid,
@@ -34,7 +33,7 @@ const FIELDS = {
   errorCode: null,
   customer: { name: 'Ana' },
 };
-const dataKey = keyFromBytes(randomBytes(32));
+const dataKey = singleKeyRing();
 
 function storedRow() {
   const stored = fieldEncryptor('payins', COLUMNS)(FIELDS, dataKey);

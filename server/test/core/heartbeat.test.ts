@@ -75,6 +75,7 @@ async function authenticateAfterOutage({ clockAheadMs, stepBackMs = 0 }: ClockSt
     clock,
     authenticator,
     keyNetworks: new KeyNetworks(() => Promise.resolve()),
+    keys: caudal.keys,
     railPauses: new RailPauses(),
     log: deps.log,
     maxGapMs: GAP_MS,

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertAuthorization } from '../../src/customers/authorization.store.ts';
 import type { Tx } from '../../src/db/tx.ts';
 import { SYSTEM } from '../../src/kit/actor.ts';
-import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { countCompletedPayins } from '../../src/payins/completed-count.store.ts';
 import { linkParts } from '../../src/payins/link-part.store.ts';
@@ -23,6 +22,7 @@ import {
   lockLinks,
   reserveLinkForAttempt,
 } from '../../src/payment-links/payment-link-outcome.store.ts';
+import { singleKeyRing } from '../harness/key-ring.ts';
 import { openPlans, organizationScans, type Plans, sequentialScans } from '../harness/plans.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
@@ -52,8 +52,8 @@ describe('the plan of each statement about links and pages, with empty tables', 
             pseBank: null,
             customer: null,
             metadata: null,
-            dataKey: keyFromBytes(Buffer.alloc(32)),
             createdBy: SYSTEM,
+            dataKey: singleKeyRing(),
           },
         ]),
     ],
@@ -76,7 +76,7 @@ describe('the plan of each statement about links and pages, with empty tables', 
     [
       'insert an authorization',
       (tx) =>
-        insertAuthorization(tx, keyFromSecret('a key of a test'), LINK, {
+        insertAuthorization(tx, singleKeyRing(), LINK, {
           textId: 'x',
           address: 'x',
           userAgent: 'x',

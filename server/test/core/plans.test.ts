@@ -27,7 +27,7 @@ import {
 } from '../../src/idempotency/idempotency.store.ts';
 import { releaseReferences, reserveReferences } from '../../src/idempotency/reference.store.ts';
 import { SYSTEM } from '../../src/kit/actor.ts';
-import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
+import { keyFromBytes } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { lockAvailable, lockBalance, readBalances } from '../../src/ledger/balance.store.ts';
 import { listEntries } from '../../src/ledger/entry-list.store.ts';
@@ -104,11 +104,12 @@ import {
   lockDueNotice,
   lockDueNotices,
 } from '../../src/rail-notices/notice.store.ts';
+import { singleKeyRing } from '../harness/key-ring.ts';
 import { openPlans, organizationScans, type Plans, sequentialScans } from '../harness/plans.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 const HASH = Buffer.alloc(16);
-const SECRETS = { dataKey: keyFromBytes(Buffer.alloc(32)), hashKey: keyFromBytes(Buffer.alloc(32)) };
+const SECRETS = { dataKey: singleKeyRing(), hashKey: keyFromBytes(Buffer.alloc(32)) };
 const KEY = '@CDL01301KR96NVZ4KX8';
 let plans: Plans;
 beforeAll(async () => {
@@ -170,7 +171,6 @@ const FULL_ANOMALY = {
   acceptedBy: null,
   reversals: 0,
 } as const;
-const KEY_OBJECT = keyFromSecret('a key of a test');
 const SPAN = {
   from: new Date(),
   to: new Date(),
@@ -250,7 +250,7 @@ describe('the plan of each statement about payins and payouts, with empty tables
     ['insert anomalies', (tx) => insertAnomalies(tx, [{ ...PAYIN, ...ANOMALY }])],
     ['anomalies of a payin', (tx) => anomaliesOfPayin(tx, ID, ID)],
     ['open anomalies', (tx) => openAnomalies(tx, 100)],
-    ['record events', (tx) => recordFinalEvents(tx, [{ ...PAYIN, ...EVENT }], () => KEY_OBJECT)],
+    ['record events', (tx) => recordFinalEvents(tx, [{ ...PAYIN, ...EVENT }], () => SECRETS.dataKey)],
     [
       'post transfers',
       (tx) =>

@@ -9,7 +9,6 @@ import {
   listEvents,
 } from '../../src/events/event-list.store.ts';
 import { SYSTEM } from '../../src/kit/actor.ts';
-import { keyFromSecret } from '../../src/kit/crypto.ts';
 import {
   dispatchEvents,
   insertTestDelivery,
@@ -38,6 +37,7 @@ import {
   resumeQueue,
 } from '../../src/webhooks/queue.store.ts';
 import { replayBatch } from '../../src/webhooks/replay.store.ts';
+import { singleKeyRing } from '../harness/key-ring.ts';
 import { openPlans, organizationScans, type Plans, sequentialScans } from '../harness/plans.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
@@ -104,11 +104,7 @@ describe('the plan of each statement about events, with empty tables', () => {
     [
       'record a test event',
       (tx) =>
-        recordTestEvent(
-          tx,
-          { organizationId: ID, id: ID, endpointId: ID, createdAt: NOW },
-          keyFromSecret('a key of a test'),
-        ),
+        recordTestEvent(tx, { organizationId: ID, id: ID, endpointId: ID, createdAt: NOW }, singleKeyRing()),
     ],
     ['insert a test delivery', (tx) => insertTestDelivery(tx, ID, ID, ID)],
     ['replay one', (tx) => replayBatch(tx, ID, { kind: 'one', eventId: ID }, ID)],

@@ -46,7 +46,7 @@ beforeAll(async () => {
     ...needlesFor('word', WORD),
     ...needlesFor('document', DOCUMENT),
     ...needlesFor('phone', PHONE),
-    ...needlesFor('data key', principal.secrets.dataKey.export()),
+    ...needlesFor('data key', principal.secrets.dataKey.get(1)?.export() ?? Buffer.alloc(0)),
     ...secretNeedles('API key', apiKey),
     ...secretNeedles('API key of the first organization', stack.organization.apiKey),
   );

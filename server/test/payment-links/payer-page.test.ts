@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decrypt } from '../../src/kit/crypto.ts';
 import { CheckoutDriver, PAYER_DETAILS } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { PayerBrowser, type PayerPage } from '../harness/payer-browser.ts';
@@ -46,7 +45,7 @@ async function readAuthorization(payinId: string) {
   if (!row) return null;
   const { organization, secrets } = await caudal.authenticate(stack.organization.apiKey);
   const identity = `payer_authorizations.evidence/${organization.id}/${payinId}`;
-  const evidence = decrypt(secrets.dataKey, row.evidence, identity).toString('utf8');
+  const evidence = secrets.dataKey.decrypt(row.evidence, identity).toString('utf8');
   return { textId: row.text_id, at: row.at, encrypted: row.evidence, ...(JSON.parse(evidence) as object) };
 }
 

@@ -30,6 +30,6 @@ export async function rewrapDataKeys(deps: SystemDeps, operator: string): Promis
   });
 }
 
-function keyIdentity({ kind, organizationId }: KeyRow): string {
-  return kind === 'data' ? dataKeyIdentity(organizationId, 1) : hashKeyIdentity(organizationId);
+function keyIdentity({ kind, organizationId, number }: KeyRow): string {
+  return kind === 'data' ? dataKeyIdentity(organizationId, number) : hashKeyIdentity(organizationId);
 }

@@ -5,8 +5,8 @@ import type { SystemDeps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
 import { SYSTEM } from '../../kit/actor.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 import { type Cents, cents } from '../../kit/money.ts';
 import { post, postedCauses } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
@@ -400,7 +400,7 @@ const EVENT_BY_STATUS = {
 function toEvents(
   deps: SystemDeps,
   transitioned: readonly TransitionedPayin[],
-  getDataKey: (organizationId: string) => SecretKey,
+  getDataKey: (organizationId: string) => KeyRing,
 ): NewEvent[] {
   return transitioned
     .filter((row) => row.payment_link_id === null)

@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../../deps.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { payinFromRow } from '../../payins/payin.store.ts';
@@ -52,7 +52,7 @@ export async function sweepPsePayins(
   return due.length;
 }
 
-function toPseOrder(row: DuePsePayin, leaseToken: string, dataKey: SecretKey): PseOrder {
+function toPseOrder(row: DuePsePayin, leaseToken: string, dataKey: KeyRing): PseOrder {
   const payin = payinFromRow(row, dataKey);
   if (payin.customer === null) throw new Error(`PSE payin ${payin.id} is due but has no payer`);
   return {

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts';
 import type { NewEvent } from '../../events/event.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 import { linkEventData } from '../../payment-links/payment-link.event.ts';
 import { type LinkRow, linkWithoutCustomer } from '../../payment-links/payment-link.store.ts';
 
@@ -9,7 +9,7 @@ import { type LinkRow, linkWithoutCustomer } from '../../payment-links/payment-l
 export function linkEvents(
   deps: Pick<Deps, 'clock' | 'cell'>,
   ended: readonly LinkRow[],
-  getDataKey: (organizationId: string) => SecretKey,
+  getDataKey: (organizationId: string) => KeyRing,
 ): NewEvent[] {
   return ended.map((row) => ({
     id: uuidv7(deps.clock.now(), deps.cell),

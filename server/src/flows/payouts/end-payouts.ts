@@ -5,8 +5,8 @@ import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
 import type { Actor } from '../../kit/actor.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 import { cents } from '../../kit/money.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
@@ -40,7 +40,7 @@ type IdDeps = Pick<Deps, 'clock' | 'cell'>;
 export function payoutEvents(
   { clock, cell }: IdDeps,
   ended: readonly PayoutRow[],
-  getDataKey: (organizationId: string) => SecretKey,
+  getDataKey: (organizationId: string) => KeyRing,
 ): NewEvent[] {
   return ended
     .filter((row) => row.organization_id !== OPERATOR_ORGANIZATION_ID)

@@ -8,8 +8,8 @@ import {
   reserveReferences,
 } from '../../idempotency/reference.store.ts';
 import type { Actor } from '../../kit/actor.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
 import type { ApiError } from '../../kit/errors.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 
 /** A command to create a resource for a merchant: once per idempotency key and once per reference. */
@@ -64,7 +64,7 @@ export function createBatch<Command extends Creation, Resource>(
 /** Builds `find` of a creation kind from the functions of the resource's store. */
 export function replayFinder<Row extends { readonly id: string }, Resource>(
   findRows: (tx: Tx, ids: readonly RowId[]) => Promise<readonly Row[]>,
-  fromRow: (row: Row, dataKey: SecretKey) => Resource,
+  fromRow: (row: Row, dataKey: KeyRing) => Resource,
 ): CreationKind<Creation, Resource>['find'] {
   return async (tx, wanted) => {
     const distinct = new Map(

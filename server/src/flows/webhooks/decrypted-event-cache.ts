@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/tx.ts';
 import { decryptPayload } from '../../events/event.encryption.ts';
 import { type EncryptedEvent, findEncryptedEvents } from '../../events/event-list.store.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 
 /** A decrypted event, ready to send. */
 export interface DecryptedEvent {
@@ -16,7 +16,7 @@ interface EventId {
 }
 
 /** @throws when the event does not exist or fails to decrypt */
-export type DecryptEvent = (event: EventId, dataKey: SecretKey) => DecryptedEvent;
+export type DecryptEvent = (event: EventId, dataKey: KeyRing) => DecryptedEvent;
 
 /** Entries per generation, about a kilobyte each; the cache holds two generations. */
 const GENERATION_SIZE = 8192;
@@ -73,7 +73,7 @@ export class DecryptedEventCache {
 
 function decryptEvent(
   { organizationId, id, resource, payload }: EncryptedEvent,
-  dataKey: SecretKey,
+  dataKey: KeyRing,
 ): DecryptedEvent {
   return { body: decryptPayload(dataKey, payload, organizationId, id), test: resource === 'webhook' };
 }

@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts';
 import { decryptPayload } from '../../events/event.encryption.ts';
 import { type EventFilters, type EventRow, findEvent, listEvents } from '../../events/event-list.store.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 import type { Page } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import {
@@ -87,7 +87,7 @@ export function readDeliveryPage(
   });
 }
 
-export function recordedEventFromRow(row: EventRow, dataKey: SecretKey): RecordedEvent {
+export function recordedEventFromRow(row: EventRow, dataKey: KeyRing): RecordedEvent {
   const text = decryptPayload(dataKey, row.payload, row.organization_id, row.id).toString('utf8');
   return { id: row.id, body: JSON.parse(text) as object };
 }
@@ -96,7 +96,7 @@ function deliveriesFromRows(
   rows: readonly DeliveryRow[],
   attempts: readonly AttemptRow[],
   organizationId: string,
-  dataKey: SecretKey,
+  dataKey: KeyRing,
 ): Delivery[] {
   const byDelivery = Map.groupBy(attempts, (attempt) => `${attempt.endpoint_id}/${attempt.event_id}`);
   return rows.map((row) => ({

@@ -1,4 +1,5 @@
 import { keyFromBytes, type SecretKey } from '../../kit/crypto.ts';
+import type { KeyRing } from '../../kit/key-ring.ts';
 import type { OrganizationSecrets } from '../../organizations/organization.ts';
 import { decryptPart, decryptStaticHeader, encryptPart } from '../../webhooks/endpoint.encryption.ts';
 import type { StaticHeader } from '../../webhooks/endpoint.ts';
@@ -17,7 +18,7 @@ export interface Target {
  * to the endpoint, not to the delivery.
  */
 function encryptOnce(
-  dataKey: SecretKey,
+  dataKey: KeyRing,
   organizationId: string,
   endpointId: string,
 ): Target['encryptResponse'] {
