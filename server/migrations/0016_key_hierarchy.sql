@@ -22,3 +22,109 @@ alter table caudal.organization_keys
   drop constraint organization_keys_pkey,
   add primary key (organization_id, number);
 grant select (number, activates_at), insert (number, activates_at) on caudal.organization_keys to caudal_system;
+
+-- ── Rotation of data keys ────────────────────────────────────────────────────────────────────────────────────────────
+
+alter table caudal.organization_keys
+  -- Values that the key encrypted, approximately: processes add their counts twice a minute.
+  add column messages bigint not null default 0,
+  -- Since then no row of the attached months carries the key; detached months may.
+  add column retired_at timestamptz;
+grant select (messages, retired_at), update (messages, retired_at) on caudal.organization_keys to caudal_system;
+
+-- The key of an existing organization has encrypted at most about as many values as all tables have rows.
+alter table caudal.organization_keys no force row level security;
+update caudal.organization_keys set messages = (
+  select coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint from pg_catalog.pg_class c
+  where c.relnamespace = 'caudal'::regnamespace and c.relkind = 'r');
+alter table caudal.organization_keys force row level security;
+
+-- The re-encryption of an organization's values with its newest key. It goes through all encrypted columns, in passes, until
+-- a pass finds no value of an older key. Times are real times, as activates_at is.
+create table caudal.key_rotations (
+  organization_id uuid primary key references caudal.organizations,
+  -- Values of keys with a smaller number are encrypted again.
+  number          integer not null,
+  started_at      timestamptz not null default clock_timestamp(),
+  pass_started_at timestamptz,
+  -- The table in progress and the primary key of its last row that was read, after the organization.
+  current_table   text not null default '',
+  after_key       text[] not null default '{}',
+  -- Values of older keys that this pass has found, and values that all passes have encrypted again.
+  found           bigint not null default 0,
+  reencrypted     bigint not null default 0,
+  -- Null: finished.
+  due_at          timestamptz,
+  finished_at     timestamptz,
+  constraint key_rotation_end check ((due_at is null) = (finished_at is not null))
+);
+create index key_rotations_due on caudal.key_rotations (due_at) where due_at is not null;
+call caudal.protect('caudal.key_rotations');
+grant select, insert on caudal.key_rotations to caudal_system;
+grant update (number, started_at, pass_started_at, current_table, after_key, found, reencrypted, due_at, finished_at)
+  on caudal.key_rotations to caudal_system;
+
+-- The number of the data key that encrypted a value; null for what is not an encrypted value.
+create function caudal.data_key_number(value bytea) returns integer
+  language sql immutable strict parallel safe
+  return case get_byte(value, 0) when 1 then 1 when 2 then get_byte(value, 1) * 256 + get_byte(value, 2) end;
+revoke execute on function caudal.data_key_number(bytea) from public;
+grant execute on function caudal.data_key_number(bytea) to caudal_system;
+
+-- Guards columns that nothing but a rotation may change. The new value must name a newer key and have a plaintext of the same
+-- length; the database cannot compare the plaintexts. The trigger runs only for statements that name such a column.
+create function caudal.check_reencryption() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  guarded text;
+  was bytea;
+  becomes bytea;
+begin
+  foreach guarded in array tg_argv loop
+    was := (to_jsonb(old) ->> guarded)::bytea;
+    becomes := (to_jsonb(new) ->> guarded)::bytea;
+    continue when was is not distinct from becomes;
+    if was is null or becomes is null
+      or caudal.data_key_number(becomes) is null
+      or caudal.data_key_number(becomes) <= caudal.data_key_number(was)
+      or length(becomes) - 3 <> length(was) - (case get_byte(was, 0) when 1 then 1 else 3 end)
+    then
+      raise exception '%.% may only be encrypted again with a newer key', tg_table_name, guarded using errcode = 'insufficient_privilege';
+    end if;
+  end loop;
+  return new;
+end $$;
+revoke execute on function caudal.check_reencryption() from public;
+
+-- The receiver of a payout that may still be sent cannot change at all.
+create function caudal.check_payout_reencryption() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if old.status = 'PROCESSING' or new.status = 'PROCESSING' then
+    raise exception 'the receiver of a payout in progress may not change' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+revoke execute on function caudal.check_payout_reencryption() from public;
+
+create trigger reencryption_only before update of customer, receiver, metadata on caudal.payouts
+  for each row execute function caudal.check_reencryption('customer', 'receiver', 'metadata');
+create trigger reencryption_of_final before update of receiver on caudal.payouts
+  for each row execute function caudal.check_payout_reencryption();
+create trigger reencryption_only before update of customer, metadata on caudal.payment_links
+  for each row execute function caudal.check_reencryption('customer', 'metadata');
+create trigger reencryption_only before update of payload on caudal.events
+  for each row execute function caudal.check_reencryption('payload');
+create trigger reencryption_only before update of answer on caudal.webhook_attempts
+  for each row execute function caudal.check_reencryption('answer');
+create trigger reencryption_only before update of evidence on caudal.payer_authorizations
+  for each row execute function caudal.check_reencryption('evidence');
+grant update (customer, receiver, metadata) on caudal.payouts to caudal_system;
+grant update (customer, metadata) on caudal.payment_links, caudal.payins to caudal_system;
+grant update (payload) on caudal.events to caudal_system;
+grant update (answer) on caudal.webhook_attempts to caudal_system;
+grant update (evidence) on caudal.payer_authorizations to caudal_system;
+grant update (raw) on caudal.rail_notices to caudal_system;
+grant update (address, static_header, secret, previous_secret, older_secret, created_as) on caudal.webhook_endpoints to caudal_system;

@@ -138,7 +138,10 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
     settlementDelayMinutes: settings.CAUDAL_SETTLEMENT_DELAY_MINUTES,
     masterKeys: masterKeys.map((key) => new LocalMasterKey(key)),
     peppers,
-    tokenKey: keyFromSecret(settings.CAUDAL_TOKEN_KEY),
+    tokenKeys: [
+      keyFromSecret(settings.CAUDAL_TOKEN_KEY),
+      ...derivedKeys(settings.CAUDAL_TOKEN_KEY_PREVIOUS),
+    ] as const,
     receiptKeys: {
       current: receiptKey(settings.CAUDAL_RECEIPT_KEY),
       retired: parseRetiredKeys(settings.CAUDAL_RECEIPT_KEYS_RETIRED) ?? [],

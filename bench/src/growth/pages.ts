@@ -31,7 +31,7 @@ type Place = (fraction: number) => string;
 
 /** Query strings by kind of page; the fraction between 0 and 1 selects the position in the history. */
 function pageKinds({ database }: Side): Readonly<Record<string, Place>> {
-  const cursors = new Cursors(readConfig('api', database.settings).tokenKey);
+  const cursors = new Cursors(readConfig('api', database.settings).tokenKeys);
   const organizationId = database.organizations[0]?.organizationId ?? '';
   const [first, last] = [database.months[0], database.months.at(-1)];
   if (!first || !last) throw new Error('the database has no history');

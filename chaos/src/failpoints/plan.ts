@@ -10,7 +10,9 @@ type CommandKind =
   | 'resolve_payout'
   | 'pause'
   | 'organization'
-  | 'rewrap';
+  | 'rewrap'
+  | 'rotate'
+  | 'data-keys';
 
 export const EXECUTORS: Readonly<Record<string, Executor>> = {
   'create payins': 'api',
@@ -62,6 +64,8 @@ export const EXECUTORS: Readonly<Record<string, Executor>> = {
   'manage organizations': 'organization',
   'issue token': 'api',
   'rewrap keys': 'rewrap',
+  'rotate data keys': 'rotate',
+  'reencrypt values': 'data-keys',
   // Recorded before and after work that a command cannot do in one transaction.
   'record action': 'subtotals',
   'BRE_B open': 'api',

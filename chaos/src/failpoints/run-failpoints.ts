@@ -194,6 +194,7 @@ async function buildCommand(
     case 'settlement':
     case 'subtotals':
     case 'bank-list':
+    case 'data-keys':
       return operator.schedule(executor);
     case 'pause':
       return { args: ['rails', 'pause', ...PAUSED, '--reason', 'chaos', '--by', 'chaos'] };
@@ -201,6 +202,8 @@ async function buildCommand(
       return { args: ['org', 'create', '--name', 'Otra', '--support', 'ayuda@otra.example'] };
     case 'rewrap':
       return { args: ['secrets', 'rewrap'] };
+    case 'rotate':
+      return { args: ['secrets', 'rotate-data-keys', '--by', 'chaos'] };
     default:
       throw new Error('no command reaches this failpoint');
   }

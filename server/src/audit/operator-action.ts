@@ -20,6 +20,7 @@ export const ACTION_CODES = [
   'schedules.run',
   'months.detach',
   'secrets.rewrap',
+  'secrets.rotate',
 ] as const;
 
 export type ActionCode = (typeof ACTION_CODES)[number];

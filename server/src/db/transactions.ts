@@ -50,6 +50,8 @@ export const TRANSACTIONS = [
   'manage organizations',
   'issue token',
   'rewrap keys',
+  'rotate data keys',
+  'reencrypt values',
   'record action',
   'read',
 ] as const;

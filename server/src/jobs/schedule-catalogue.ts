@@ -60,6 +60,17 @@ export const SCHEDULES = [
     description: 'creates upcoming monthly partitions and purges expired idempotency keys and tokens',
   },
   {
+    name: 'data-keys',
+    cron: '* * * * *',
+    timezone: BOGOTA,
+    // A rotation has its due time and position in its row: the next run continues it.
+    missed: 'skip',
+    retries: 3,
+    retryAfterSeconds: 1,
+    timeoutSeconds: 300,
+    description: 'rotates exhausted data keys and encrypts values of older data keys again',
+  },
+  {
     name: 'ledger-verify',
     cron: '40 2 * * *',
     timezone: BOGOTA,

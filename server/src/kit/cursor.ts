@@ -1,4 +1,5 @@
 import { deriveKey, equalBytes, hmac, type SecretKey, sha256 } from './crypto.ts';
+import type { TokenKeys } from './encrypted-token.ts';
 import { ApiError } from './errors.ts';
 import { uuidBytes, uuidFromBytes } from './ids.ts';
 
@@ -18,15 +19,19 @@ export interface Position {
  * filters would silently skip rows.
  */
 export class Cursors {
-  readonly #key: SecretKey;
+  readonly #current: SecretKey;
+  readonly #accepted: readonly SecretKey[];
 
-  constructor(key: SecretKey) {
-    this.#key = deriveKey(key, 'cursor');
+  /** @param keys the current key, which makes cursors, and previous keys, whose cursors stay valid */
+  constructor(keys: TokenKeys) {
+    const [current, ...previous] = keys;
+    this.#current = deriveKey(current, 'cursor');
+    this.#accepted = [this.#current, ...previous.map((key) => deriveKey(key, 'cursor'))];
   }
 
   encode(position: Position, scope: CursorScope): string {
     const body = Buffer.concat([Buffer.of(position.direction === 'older' ? 0 : 1), uuidBytes(position.id)]);
-    return Buffer.concat([body, this.#mac(body, scope)]).toString('base64url');
+    return Buffer.concat([body, cursorMac(this.#current, body, scope)]).toString('base64url');
   }
 
   decode(cursor: string, scope: CursorScope): Position {
@@ -34,16 +39,16 @@ export class Cursors {
     const body = bytes.subarray(0, 17);
     // Only canonical base64url is accepted.
     const canonical = bytes.toString('base64url') === cursor;
-    if (!canonical || bytes.length !== LENGTH || !equalBytes(this.#mac(body, scope), bytes.subarray(17))) {
-      throw new ApiError('cursor_invalid');
-    }
+    const mac = bytes.subarray(17);
+    const authentic = () => this.#accepted.some((key) => equalBytes(cursorMac(key, body, scope), mac));
+    if (!canonical || bytes.length !== LENGTH || !authentic()) throw new ApiError('cursor_invalid');
     return { direction: body[0] === 0 ? 'older' : 'newer', id: uuidFromBytes(body.subarray(1)) };
   }
+}
 
-  #mac(body: Buffer, scope: CursorScope): Buffer {
-    const scopeHash = sha256(`${scope.list}\n${scope.organizationId}\n${scope.filters}`);
-    return hmac(this.#key, Buffer.concat([body, scopeHash])).subarray(0, MAC_BYTES);
-  }
+function cursorMac(key: SecretKey, body: Buffer, scope: CursorScope): Buffer {
+  const scopeHash = sha256(`${scope.list}\n${scope.organizationId}\n${scope.filters}`);
+  return hmac(key, Buffer.concat([body, scopeHash])).subarray(0, MAC_BYTES);
 }
 
 export interface CursorScope {

@@ -5,6 +5,9 @@ const MAC_BYTES = 16;
 const BODY_BYTES = 20;
 const TOKEN = /^[0-9A-Z]{2}[A-Za-z0-9_-]{48}$/;
 
+/** The current token key, and the previous one during a rotation. */
+export type TokenKeys = readonly [SecretKey, ...SecretKey[]];
+
 interface TokenSubject {
   readonly organizationNumber: number;
   readonly id: string;
@@ -17,12 +20,14 @@ interface TokenSubject {
  * Forging a token requires guessing the MAC.
  */
 export class EncryptedTokens {
-  readonly #macKey: SecretKey;
-  readonly #maskKey: SecretKey;
+  readonly #current: TokenKey;
+  readonly #accepted: readonly TokenKey[];
 
-  constructor(key: SecretKey, purpose: string) {
-    this.#macKey = deriveKey(key, `${purpose}/mac`);
-    this.#maskKey = deriveKey(key, `${purpose}/mask`);
+  /** @param keys the current key, which makes tokens, and previous keys, whose tokens stay valid */
+  constructor(keys: TokenKeys, purpose: string) {
+    const [current, ...previous] = keys;
+    this.#current = tokenKey(current, purpose);
+    this.#accepted = [this.#current, ...previous.map((key) => tokenKey(key, purpose))];
   }
 
   make(subject: TokenSubject, cell: number): string {
@@ -30,28 +35,39 @@ export class EncryptedTokens {
     uuidBytes(subject.id).copy(body, 0);
     body.writeUInt32BE(subject.organizationNumber, 16);
     const code = cellCode(cell);
-    const mac = this.#mac(code, body);
-    return code + Buffer.concat([mac, this.#mask(mac, body)]).toString('base64url');
+    const mac = tokenMac(this.#current, code, body);
+    return code + Buffer.concat([mac, masked(this.#current, mac, body)]).toString('base64url');
   }
 
   read(token: string): TokenSubject | null {
     if (!TOKEN.test(token)) return null;
     const bytes = Buffer.from(token.slice(2), 'base64url');
     const mac = bytes.subarray(0, MAC_BYTES);
-    const body = this.#mask(mac, bytes.subarray(MAC_BYTES));
-    if (!equalBytes(this.#mac(token.slice(0, 2), body), mac)) return null;
-    return { id: uuidFromBytes(body.subarray(0, 16)), organizationNumber: body.readUInt32BE(16) };
+    for (const key of this.#accepted) {
+      const body = masked(key, mac, bytes.subarray(MAC_BYTES));
+      if (equalBytes(tokenMac(key, token.slice(0, 2), body), mac))
+        return { id: uuidFromBytes(body.subarray(0, 16)), organizationNumber: body.readUInt32BE(16) };
+    }
+    return null;
   }
+}
 
-  #mac(code: string, body: Buffer): Buffer {
-    return hmac(this.#macKey, Buffer.concat([Buffer.from(code), body])).subarray(0, MAC_BYTES);
-  }
+interface TokenKey {
+  readonly macKey: SecretKey;
+  readonly maskKey: SecretKey;
+}
 
-  #mask(mac: Buffer, body: Buffer): Buffer {
-    const mask = hmac(this.#maskKey, mac);
-    const masked = Buffer.alloc(BODY_BYTES);
-    for (let index = 0; index < BODY_BYTES; index += 1)
-      masked[index] = (body[index] ?? 0) ^ (mask[index] ?? 0);
-    return masked;
-  }
+function tokenKey(key: SecretKey, purpose: string): TokenKey {
+  return { macKey: deriveKey(key, `${purpose}/mac`), maskKey: deriveKey(key, `${purpose}/mask`) };
+}
+
+function tokenMac({ macKey }: TokenKey, code: string, body: Buffer): Buffer {
+  return hmac(macKey, Buffer.concat([Buffer.from(code), body])).subarray(0, MAC_BYTES);
+}
+
+function masked({ maskKey }: TokenKey, mac: Buffer, body: Buffer): Buffer {
+  const mask = hmac(maskKey, mac);
+  const result = Buffer.alloc(BODY_BYTES);
+  for (let index = 0; index < BODY_BYTES; index += 1) result[index] = (body[index] ?? 0) ^ (mask[index] ?? 0);
+  return result;
 }

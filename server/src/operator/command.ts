@@ -22,13 +22,14 @@ import { ledgerReverse } from './ledger-reverse.ts';
 import { monthsDetach } from './months.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
-import { orgCreate, orgLimits, orgList, secretsRewrap } from './organizations.ts';
+import { orgCreate, orgLimits, orgList } from './organizations.ts';
 import { payinsEnd, payinsFind, payinsShow } from './payins.ts';
 import { orgPayoutLimits } from './payout-limits.ts';
 import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { receiptsKeys } from './receipts.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
+import { secretsRewrap, secretsRotateDataKeys, secretsStatus } from './secrets.ts';
 import { orgResume, orgShow, orgSuspend } from './suspension.ts';
 import { orgUpdate } from './update-organization.ts';
 
@@ -54,6 +55,7 @@ export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {
   'schedules run': 'schedules.run',
   'months detach': 'months.detach',
   'secrets rewrap': 'secrets.rewrap',
+  'secrets rotate-data-keys': 'secrets.rotate',
 };
 
 type Run = (deps: SystemDeps, options: Options) => Promise<Output>;
@@ -101,6 +103,8 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof S
   'schedules run': schedulesRun,
   'months detach': monthsDetach,
   'secrets rewrap': secretsRewrap,
+  'secrets rotate-data-keys': secretsRotateDataKeys,
+  'secrets status': secretsStatus,
   'failpoints list': failpointsList,
 };
 

@@ -6,6 +6,7 @@ import { LEDGER_COMMANDS } from './commands/ledger.ts';
 import { OPERATION_COMMANDS } from './commands/operations.ts';
 import { ORGANIZATION_COMMANDS } from './commands/organizations.ts';
 import { PAYMENT_COMMANDS } from './commands/payments.ts';
+import { SECRET_COMMANDS } from './commands/secrets.ts';
 import { SERVER_ROLES } from './commands/server-roles.ts';
 
 // The catalog imports only types and itself, so that the merchants' command line shows it without loading the server.
@@ -16,6 +17,7 @@ const COMMANDS = [
   ...LEDGER_COMMANDS,
   ...PAYMENT_COMMANDS,
   ...OPERATION_COMMANDS,
+  ...SECRET_COMMANDS,
 ];
 
 type Entry = (typeof SERVER_ROLES | typeof COMMANDS)[number];

@@ -149,6 +149,7 @@ const LATE_SECONDS = {
   settlement: 300,
   subtotals: 7500,
   housekeeping: 1800,
+  'data-keys': 600,
   'bank-list': 93_600,
   'ledger-verify': 93_600,
 } as const;

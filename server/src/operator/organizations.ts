@@ -1,7 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
 import { changeLimits, createOrganization } from '../flows/operations/manage-organizations.system.ts';
 import { listOrganizations, readOrganizationLimits } from '../flows/operations/read-organizations.system.ts';
-import { rewrapDataKeys } from '../flows/operations/rewrap-data-keys.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { parseTaxId } from '../kit/tax-id.ts';
 import { type AmountPolicy, type Limits, SCOPES } from '../organizations/organization.ts';
@@ -98,12 +97,4 @@ function readLimit(options: Options, option: 'writes' | 'reads', field: keyof Li
 function limitText(perSecond: number | null): string {
   if (perSecond === null) return 'default';
   return perSecond === 0 ? 'no limit' : `${perSecond} per second per API process`;
-}
-
-export async function secretsRewrap(deps: SystemDeps, options: Options): Promise<Output> {
-  const rewrapped = await rewrapDataKeys(deps, options.by);
-  return {
-    json: { rewrapped },
-    text: `Rewrapped ${rewrapped} data keys with the current master key. Restart every process, then remove CAUDAL_MASTER_KEY_PREVIOUS.`,
-  };
 }

@@ -5,7 +5,7 @@ import type { SecretKey } from '../kit/crypto.ts';
 import { KeyRing, type RingKey } from '../kit/key-ring.ts';
 import type { MasterKey } from '../kit/master-key.ts';
 import type { OrganizationSecrets } from './organization.ts';
-import { readOrganizationKeys, type StoredKeys } from './organization-keys.store.ts';
+import { addUses, readOrganizationKeys, type StoredKeys } from './organization-keys.store.ts';
 import { deriveHashKey, unwrapDataKey, unwrapHashKey } from './secrets.ts';
 
 /** Returns the secrets of a loaded organization. Throws when its keys cannot be decrypted. */
@@ -64,6 +64,14 @@ export class DataKeys {
     );
     await this.#read(tx, cached);
     this.#confirmedAtMs = Math.max(this.#confirmedAtMs ?? 0, takenAtMs);
+  }
+
+  /** Stores how many values each key has encrypted since the last call. */
+  async recordUse(): Promise<void> {
+    const uses = [...this.#cache]
+      .map(([organizationId, { dataKey }]) => ({ organizationId, ...dataKey.takeUses() }))
+      .filter(({ count }) => count > 0);
+    if (uses.length > 0) await addUses(this.#db, uses);
   }
 
   #missing(organizationIds: ReadonlySet<string>): string[] {

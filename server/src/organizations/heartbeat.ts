@@ -222,13 +222,9 @@ export class Heartbeat {
   }
 
   async #recordUse(): Promise<void> {
-    await this.#options.authenticator
-      .recordUse()
-      .catch((error: unknown) =>
-        this.#options.log.warn(
-          { ...errorFields(error), code: 'key_usage_not_recorded' },
-          'failed to record API key usage',
-        ),
-      );
+    const { authenticator, keys, log } = this.#options;
+    await Promise.all([authenticator.recordUse(), keys.recordUse()]).catch((error: unknown) =>
+      log.warn({ ...errorFields(error), code: 'key_usage_not_recorded' }, 'failed to record key usage'),
+    );
   }
 }

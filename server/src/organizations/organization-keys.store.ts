@@ -1,4 +1,5 @@
-import { queryRecords } from '../db/records.ts';
+import { integer, uuid } from '../db/columns.ts';
+import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { WrappedKey } from '../kit/master-key.ts';
 import type { NewOrganizationKeys } from './secrets.ts';
@@ -110,3 +111,57 @@ export async function replaceWrappedKey(tx: Tx, key: KeyRow, fresh: WrappedKey):
   const values = [key.organizationId, fresh.wrappedKey, fresh.masterKeyId, key.wrappedKey];
   return (await tx.query(REPLACE[key.kind], values)).length > 0;
 }
+
+export interface NewestKey {
+  readonly organizationId: string;
+  readonly number: number;
+  readonly active: boolean;
+  /** How many values it has encrypted, approximately. */
+  readonly messages: number;
+}
+
+const NEWEST = statement(
+  'organization-keys.newest',
+  `select distinct on (organization_id) organization_id, number, activates_at <= clock_timestamp() as active,
+     messages::float8 as messages
+   from caudal.organization_keys order by organization_id, number desc`,
+);
+
+export function listNewestKeys(tx: Pick<Tx, 'query'>): Promise<NewestKey[]> {
+  return queryRecords(tx, NEWEST);
+}
+
+const INSERT_NEXT = statement(
+  'organization-keys.insert-next',
+  `insert into caudal.organization_keys (organization_id, number, wrapped_key, master_key_id, activates_at)
+   values ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5))
+   on conflict do nothing returning 1`,
+);
+
+/** @returns false when the organization has a key with this number */
+export async function insertDataKey(
+  tx: Tx,
+  organizationId: string,
+  key: { readonly number: number; readonly wrapped: WrappedKey; readonly activeInSeconds: number },
+): Promise<boolean> {
+  const { number, wrapped, activeInSeconds } = key;
+  const values = [organizationId, number, wrapped.wrappedKey, wrapped.masterKeyId, activeInSeconds];
+  return (await tx.query(INSERT_NEXT, values)).length > 0;
+}
+
+const USES = new RowSet({ organization_id: uuid, number: integer, count: integer });
+
+const ADD_USES = statement(
+  'organization-keys.add-uses',
+  `update caudal.organization_keys k set messages = k.messages + u.count
+   from ${USES.as('u')} where k.organization_id = u.organization_id and k.number = u.number`,
+);
+
+/** Adds to the counts of values that keys have encrypted. */
+export async function addUses(tx: Pick<Tx, 'query'>, uses: readonly KeyUse[]): Promise<void> {
+  // Ordered, so that two processes cannot deadlock.
+  const ordered = uses.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
+  await tx.query(ADD_USES, USES.parameters(ordered));
+}
+
+export type KeyUse = RecordOf<typeof USES>;

@@ -14,7 +14,10 @@ export const KEY_SETTINGS = {
   CAUDAL_KEY_PEPPER_PREVIOUS: secret(
     'The second pepper during a rotation. First set the new pepper here on every process; then swap the two. API keys move to the new pepper as they are used.',
   ).optional(),
-  CAUDAL_TOKEN_KEY: secret('Signs cursors and encrypts ids in checkout URLs.'),
+  CAUDAL_TOKEN_KEY: secret('Signs cursors and encrypts ids in checkout, payment link and receipt URLs.'),
+  CAUDAL_TOKEN_KEY_PREVIOUS: secret(
+    'The second token key during a rotation. First set the new key here on every process; then swap the two. URLs and cursors of the key set here stay valid: keep the old key as long as its payment links can be paid (one hour) and the receipts of their payers are to be opened (receipt URLs do not expire).',
+  ).optional(),
   CAUDAL_RECEIPT_KEY: secret(
     'Derives the Ed25519 key that signs receipts. `caudal receipts keys` prints its public key.',
   ),

@@ -118,7 +118,7 @@ describe('hmac', () => {
 });
 
 describe('the token in a checkout URL', () => {
-  const tokens = new EncryptedTokens(KEY, 'checkout');
+  const tokens = new EncryptedTokens([KEY], 'checkout');
   /** As the service creates them: ID and token have the same cell. */
   const subject = fc
     .record({
@@ -177,8 +177,8 @@ describe('the token in a checkout URL', () => {
     fc.assert(
       fc.property(subject, ({ tokenSubject, cell }) => {
         const token = tokens.make(tokenSubject, cell);
-        expect(new EncryptedTokens(OTHER_KEY, 'checkout').read(token)).toBeNull();
-        expect(new EncryptedTokens(KEY, 'invoice').read(token)).toBeNull();
+        expect(new EncryptedTokens([OTHER_KEY], 'checkout').read(token)).toBeNull();
+        expect(new EncryptedTokens([KEY], 'invoice').read(token)).toBeNull();
       }),
     );
   });

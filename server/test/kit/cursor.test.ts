@@ -4,7 +4,7 @@ import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { type CursorScope, Cursors } from '../../src/kit/cursor.ts';
 import { ApiError } from '../../src/kit/errors.ts';
 
-const cursors = new Cursors(keyFromSecret('a key of this test'));
+const cursors = new Cursors([keyFromSecret('a key of this test')]);
 const SCOPE: CursorScope = {
   list: 'payins',
   organizationId: '019b2c5e-0000-7000-8001-000000000001',
@@ -98,7 +98,7 @@ describe('a cursor', () => {
   });
 
   it('is rejected with another key', () => {
-    const foreignCursor = new Cursors(keyFromSecret('another key')).encode(
+    const foreignCursor = new Cursors([keyFromSecret('another key')]).encode(
       { direction: 'older', id: ID },
       SCOPE,
     );

@@ -67,6 +67,8 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
   'schedules run': () => ['ledger-verify'],
   'months detach': () => ['--before', '2020-01'],
   'secrets rewrap': () => [],
+  // A new organization: a key is not rotated again before it is active.
+  'secrets rotate-data-keys': async ({ stack }) => ['--org', (await stack.newOrganization()).organizationId],
 };
 
 async function newKey(caudal: InProcess, shop: Shop): Promise<string> {

@@ -8,6 +8,8 @@ import { verifyLedger } from '../ledger/verify-ledger.system.ts';
 import { banksAreKnown, refreshBanks } from '../payins/refresh-banks.system.ts';
 import { auditAround } from './audit-around.system.ts';
 import { housekeeping } from './housekeeping.system.ts';
+import { reencryptValues } from './reencrypt-values.system.ts';
+import { rotateExhaustedKeys } from './rotate-data-keys.system.ts';
 
 /**
  * The work of each schedule. Two runs of a schedule may overlap: another worker takes over when the first seems dead but
@@ -28,6 +30,12 @@ export function scheduleWork(
       run: repeatUntilDone(() => housekeeping(deps)),
       // After a long downtime the partition of the current month may be missing.
       dueAtStart: () => Promise.resolve(true),
+    },
+    'data-keys': {
+      run: async (signal) => {
+        await rotateExhaustedKeys(deps);
+        await reencryptValues(deps, signal);
+      },
     },
     'ledger-verify': { run: () => checkLedger(deps, reportInconsistentRows) },
   };

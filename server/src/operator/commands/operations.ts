@@ -102,16 +102,6 @@ export const OPERATION_COMMANDS = [
     examples: ['caudal months detach --before 2026-01 --by ana --env-file production.env'],
   },
   {
-    name: 'secrets rewrap',
-    audit: 'with_change',
-    summary: 'rewrap all data keys with the current CAUDAL_MASTER_KEY',
-    usage: 'secrets rewrap --by NAME',
-    options: [BY],
-    details:
-      'Run it after a master key rotation. Then restart every process and remove CAUDAL_MASTER_KEY_PREVIOUS.',
-    examples: ['caudal secrets rewrap --by ana'],
-  },
-  {
     name: 'receipts keys',
     audit: 'none',
     summary: 'list the public keys that receipts are verified with',
