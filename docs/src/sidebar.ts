@@ -74,6 +74,7 @@ export const SIDEBAR = [
       'operating/growth',
       'operating/logs',
       'operating/supply-chain',
+      'operating/keys',
     ],
   },
   {
