@@ -128,3 +128,10 @@ grant update (answer) on caudal.webhook_attempts to caudal_system;
 grant update (evidence) on caudal.payer_authorizations to caudal_system;
 grant update (raw) on caudal.rail_notices to caudal_system;
 grant update (address, static_header, secret, previous_secret, older_secret, created_as) on caudal.webhook_endpoints to caudal_system;
+
+-- ── Peppers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+-- Identifies the pepper of the MAC, so that an operator sees which API keys a removed pepper would invalidate. Null: the key
+-- was not used since this column exists.
+alter table caudal.api_keys add column pepper_id text;
+grant select (pepper_id), insert (pepper_id), update (pepper_id) on caudal.api_keys to caudal_system;

@@ -1,9 +1,11 @@
 import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
 import { type RoleKind, roleNames } from './kit/database-roles.ts';
-import { LocalMasterKey } from './kit/master-key.ts';
+import { KmsMasterKey } from './kit/kms-master-key.ts';
+import { LocalMasterKey, type MasterKey } from './kit/master-key.ts';
 import { type Cents, cents } from './kit/money.ts';
 import { parseTaxId } from './kit/tax-id.ts';
 import { parseKeyIds, parseRetiredKeys } from './receipts/key-settings.ts';
+import { resolveMasterKey } from './settings/master-key-source.ts';
 import {
   describeIssue,
   findMailProblems,
@@ -64,10 +66,11 @@ export function readConfig(
   environment: RawSettings = process.env,
   needs: readonly string[] = [],
 ): Config {
-  const raw = rawSettings(environment);
+  const { raw, problems: masterKeyProblems } = resolveMasterKey(rawSettings(environment));
   const completed = completeForRole(role, raw, needs);
   const parsed = schema.safeParse(completed);
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, raw));
+  problems.push(...masterKeyProblems);
   problems.push(...findMissingDatabaseUrls(role, raw), ...findWrongLogins(raw), ...findUnknownSettings(raw));
   if (parsed.success) problems.push(...findRevokedReceiptKey(parsed.data));
   const tls = readAllTlsFiles(role, raw);
@@ -83,7 +86,10 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
   // The rail uses the bytes of the secret directly as the HMAC key.
   const rawKeys = (...secrets: (string | undefined)[]) =>
     secrets.filter((value) => value !== undefined).map((value) => keyFromBytes(Buffer.from(value)));
-  const masterKeys = derivedKeys(settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS);
+  const localKeys = derivedKeys(settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS).map(
+    (key) => new LocalMasterKey(key),
+  );
+  const masterKeys: readonly MasterKey[] = [...kmsKeys(settings), ...localKeys];
   const peppers = derivedKeys(settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS);
   const roles = roleNames(settings.CAUDAL_DATABASE_ROLE_PREFIX);
   const roleUrl = (url: string | undefined, kind: RoleKind) =>
@@ -91,7 +97,7 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
     deriveRoleUrl(
       settings.DATABASE_URL ?? '',
       roles[kind],
-      keyFromSecret(settings.CAUDAL_MASTER_KEY_PREVIOUS ?? settings.CAUDAL_MASTER_KEY),
+      keyFromSecret(settings.CAUDAL_MASTER_KEY_PREVIOUS ?? settings.CAUDAL_MASTER_KEY ?? ''),
     );
   return {
     environment: settings.CAUDAL_ENV,
@@ -136,7 +142,8 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
       maxConcurrentRequests: settings.CAUDAL_MAX_CONCURRENT_REQUESTS,
     },
     settlementDelayMinutes: settings.CAUDAL_SETTLEMENT_DELAY_MINUTES,
-    masterKeys: masterKeys.map((key) => new LocalMasterKey(key)),
+    /** The current one, and others that wrapped keys before. */
+    masterKeys,
     peppers,
     tokenKeys: [
       keyFromSecret(settings.CAUDAL_TOKEN_KEY),
@@ -200,6 +207,13 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
 function parseTrustedProxies(text: string): readonly string[] | null {
   if (text.trim() === '') return null;
   return text.trim() === 'none' ? [] : text.split(',').flatMap((each) => each.trim() || []);
+}
+
+/** Empty without a key management service. */
+function kmsKeys({ CAUDAL_KMS_URL: url, CAUDAL_KMS_KEY_ID: keyId, CAUDAL_KMS_TOKEN: token }: Settings) {
+  return url !== undefined && keyId !== undefined && token !== undefined
+    ? [new KmsMasterKey({ url, keyId, token })]
+    : [];
 }
 
 function pesosToCents(pesos: number): Cents {

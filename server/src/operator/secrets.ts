@@ -1,5 +1,9 @@
 import type { SystemDeps } from '../deps.ts';
-import { type MasterKeyUse, readSecretsStatus } from '../flows/operations/read-secrets-status.system.ts';
+import {
+  type ApiKeyAtRisk,
+  type MasterKeyUse,
+  readSecretsStatus,
+} from '../flows/operations/read-secrets-status.system.ts';
 import { rewrapDataKeys } from '../flows/operations/rewrap-data-keys.system.ts';
 import { rotateDataKeys } from '../flows/operations/rotate-data-keys.system.ts';
 import type { Options, Output } from './options.ts';
@@ -41,9 +45,22 @@ export async function secretsStatus(deps: SystemDeps): Promise<Output> {
       ...status.masterKeys.map(masterKeyLine),
       'Rotations of data keys',
       ...(rotations.length === 0 ? ['  none'] : rotations),
+      'Active API keys without the current pepper',
+      ...(status.apiKeys.length === 0 ? ['  none'] : status.apiKeys.map(apiKeyLine)),
     ].join('\n'),
     bad: status.masterKeys.some(({ configured }) => !configured),
   };
+}
+
+const PEPPER_TEXTS = {
+  previous: 'previous pepper: stops working without CAUDAL_KEY_PEPPER_PREVIOUS',
+  unknown: 'unknown pepper: may stop working without CAUDAL_KEY_PEPPER_PREVIOUS',
+  none: 'pepper not configured: does not work',
+} as const;
+
+function apiKeyLine({ id, organizationId, name, lastUsedAt, pepper }: ApiKeyAtRisk): string {
+  const use = lastUsedAt ? `last used ${lastUsedAt.toISOString()}` : 'never used';
+  return `  ${id}  ${name} (${organizationId}), ${use}; ${PEPPER_TEXTS[pepper]}`;
 }
 
 function masterKeyLine({ masterKeyId, current, configured, keys }: MasterKeyUse): string {

@@ -6,13 +6,14 @@ import type { Environment } from '../kit/environment.ts';
 import { ApiError } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { AllowedAddresses } from './allowed-addresses.ts';
-import { findCredential, type StoredCredential, touchKeys } from './credential.store.ts';
+import { findCredential, type KeyUse, type StoredCredential, touchKeys } from './credential.store.ts';
 import {
   type Credential,
   credentialMac,
   deriveTagKey,
   macMatches,
   type ParsedCredential,
+  pepperId,
   readCredential,
 } from './credential.ts';
 import type { DataKeys } from './data-keys.ts';
@@ -33,6 +34,8 @@ interface CachedCredential {
   readonly stored: StoredCredential;
   readonly principal: Principal;
 }
+
+const WITHOUT_MAC: KeyUse = { mac: null, replace: false };
 
 /** Above this, the oldest entries are evicted; they cost one query when they are used again. */
 const MAX_CACHED = 50_000;
@@ -59,8 +62,8 @@ export class Authenticator {
   readonly #byFingerprint = new Map<string, CachedCredential>();
   readonly #fingerprintSalt = randomBase32(26);
   readonly #lookups = new Map<string, Promise<CachedCredential | null>>();
-  /** API keys used since the last `recordUse`, with a new MAC where a previous pepper made the stored one. */
-  readonly #used = new Map<string, Buffer | null>();
+  /** API keys used since the last `recordUse`. */
+  readonly #used = new Map<string, KeyUse>();
   /** Incremented by each invalidation, so that a lookup started before it does not restore the stale entry. */
   #generation = 0;
 
@@ -109,7 +112,7 @@ export class Authenticator {
     if (verified) {
       if (!kinds.includes(verified.kind)) throw new ApiError('unauthorized');
       this.#rejectExpired(verified.stored);
-      if (!this.#used.has(verified.stored.keyId)) this.#used.set(verified.stored.keyId, null);
+      if (!this.#used.has(verified.stored.keyId)) this.#used.set(verified.stored.keyId, WITHOUT_MAC);
       return verified.principal;
     }
     const credential = readCredential(text, this.#options.environment, this.#tagKeys);
@@ -144,7 +147,8 @@ export class Authenticator {
     if (this.#used.size === 0) return;
     const used = new Map(this.#used);
     this.#used.clear();
-    await touchKeys(this.#options.db, used);
+    const [current] = this.#options.peppers;
+    await touchKeys(this.#options.db, used, current ? pepperId(current) : null);
   }
 
   #check(credential: Credential, { stored, principal }: CachedCredential): Principal {
@@ -153,9 +157,8 @@ export class Authenticator {
     const current = equalBytes(mac, stored.mac);
     if (!current && !macMatches(credential, stored.mac, previous)) throw new ApiError('unauthorized');
     this.#rejectExpired(stored);
-    if (!this.#used.has(stored.keyId) || !current) {
-      this.#used.set(stored.keyId, credential.kind === 'key' && !current ? mac : null);
-    }
+    if (credential.kind === 'key') this.#used.set(stored.keyId, { mac, replace: !current });
+    else if (!this.#used.has(stored.keyId)) this.#used.set(stored.keyId, WITHOUT_MAC);
     return principal;
   }
 

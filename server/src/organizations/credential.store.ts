@@ -1,4 +1,4 @@
-import { bytes, nullable, type RowId, text } from '../db/columns.ts';
+import { bytes, flag, nullable, type RowId, text } from '../db/columns.ts';
 import { queryRecord, queryRecords, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { ORGANIZATION_COLUMNS, type OrganizationRecord, toOrganization } from './organization.store.ts';
@@ -82,8 +82,8 @@ export async function listLiveKeyIds(tx: Pick<Tx, 'query'>, limit: number): Prom
 const INSERT_KEY = statement(
   'credential.insert-key',
   `insert into caudal.api_keys
-     (id, organization_id, name, mac, scopes, expires_at, allow_from, writes_per_second, reads_per_second)
-   values ($1, $2, $3, $4, $5, caudal.now() + make_interval(secs => $6::float8), $7::cidr[], $8, $9)`,
+     (id, organization_id, name, mac, scopes, expires_at, pepper_id, allow_from, writes_per_second, reads_per_second)
+   values ($1, $2, $3, $4, $5, caudal.now() + make_interval(secs => $6::float8), $7, $8::cidr[], $9, $10)`,
 );
 
 /** Where and how often an API key may be used, besides the limits of its organization. Null: no restriction. */
@@ -99,12 +99,21 @@ interface NewCredential extends RowId {
 
 export async function insertKey(
   tx: Tx,
-  key: NewCredential & KeyRestrictions & { readonly name: string },
+  key: NewCredential & KeyRestrictions & { readonly name: string; readonly pepperId: string },
 ): Promise<void> {
-  const { id, organizationId, name, mac, scopes, lifetimeSeconds } = key;
+  const { id, organizationId, name, mac, scopes, lifetimeSeconds, pepperId } = key;
   const { allowFrom, writesPerSecond, readsPerSecond } = key;
   const restrictions = [allowFrom, writesPerSecond, readsPerSecond];
-  await tx.query(INSERT_KEY, [id, organizationId, name, mac, scopes, lifetimeSeconds, ...restrictions]);
+  await tx.query(INSERT_KEY, [
+    id,
+    organizationId,
+    name,
+    mac,
+    scopes,
+    lifetimeSeconds,
+    pepperId,
+    ...restrictions,
+  ]);
 }
 
 const INSERT_TOKEN = statement(
@@ -195,21 +204,56 @@ export function findKey(
   return queryRecord(tx, SHOW_KEY, [keyId]);
 }
 
-const USED = new RowSet({ id: text(), mac: nullable(bytes) });
+/** The use of an API key by a process. */
+export interface KeyUse {
+  /** The MAC of the key under the current pepper; null when only a token of the key was used. */
+  readonly mac: Buffer | null;
+  /** Whether the stored MAC was made with a previous pepper. */
+  readonly replace: boolean;
+}
+
+const USED = new RowSet({ id: text(), mac: nullable(bytes), replace: flag });
 
 const TOUCH = statement(
   'credential.touch',
-  `update caudal.api_keys k set last_used_at = caudal.now(), mac = coalesce(used.mac, k.mac)
+  `update caudal.api_keys k set last_used_at = caudal.now(),
+     mac = case when used.replace then used.mac else k.mac end,
+     pepper_id = case when used.replace or k.mac = used.mac then ${USED.scalar(1)} else k.pepper_id end
    from ${USED.as('used')} where k.id = used.id`,
 );
 
-/** Records the use of API keys, and replaces MACs that were made with a previous pepper. */
+/** Records the use of API keys and the pepper of their MACs, and replaces MACs that were made with a previous pepper. */
 export async function touchKeys(
   tx: Pick<Tx, 'query'>,
-  used: ReadonlyMap<string, Buffer | null>,
+  used: ReadonlyMap<string, KeyUse>,
+  pepperId: string | null,
 ): Promise<void> {
-  const ids = [...used.keys()].sort();
-  await tx.query(TOUCH, USED.parameters(ids.map((id) => ({ id, mac: used.get(id) ?? null }))));
+  const rows = [...used].map(([id, use]) => ({ id, ...use })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  await tx.query(TOUCH, [...USED.parameters(rows), pepperId]);
+}
+
+/** An active API key whose MAC was not made with the current pepper, as far as is known. */
+export interface KeyOfOtherPepper {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly lastUsedAt: Date | null;
+  /** Null: unknown, because the key was not used since peppers are recorded. */
+  readonly pepperId: string | null;
+}
+
+const OTHER_PEPPERS = statement(
+  'credential.other-peppers',
+  `select id, organization_id, name, last_used_at, pepper_id from caudal.api_keys
+   where revoked_at is null and (expires_at is null or expires_at > caudal.now()) and pepper_id is distinct from $1
+   order by last_used_at desc nulls last, id`,
+);
+
+export function listKeysOfOtherPeppers(
+  tx: Pick<Tx, 'query'>,
+  currentPepperId: string,
+): Promise<KeyOfOtherPepper[]> {
+  return queryRecords(tx, OTHER_PEPPERS, [currentPepperId]);
 }
 
 const PULSE = statement(

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { deriveKey, equalBytes, hmac, type SecretKey } from '../kit/crypto.ts';
+import { deriveBytes, deriveKey, equalBytes, hmac, type SecretKey } from '../kit/crypto.ts';
 import type { Environment } from '../kit/environment.ts';
 import { base62Digits, cellCode, randomBase32, randomBase62 } from '../kit/ids.ts';
 
@@ -81,6 +81,11 @@ function tag(body: string, tagKey: SecretKey): string {
 
 export function credentialMac(credential: Credential, pepper: SecretKey): Buffer {
   return hmac(pepper, credential.text);
+}
+
+/** Identifies a pepper without revealing it. */
+export function pepperId(pepper: SecretKey): string {
+  return deriveBytes(pepper, 'id').toString('hex').slice(0, 16);
 }
 
 /** During a pepper rotation, either pepper may have made the stored MAC. */

@@ -1,12 +1,27 @@
 import { z } from 'zod';
 import { parseKeyIds, parseRetiredKeys } from '../receipts/key-settings.ts';
-import { secret } from './setting-types.ts';
+import { secret, url } from './setting-types.ts';
 
 /** Keys of the deployment. */
 export const KEY_SETTINGS = {
   CAUDAL_MASTER_KEY: secret(
-    "Encrypts every organization's data key. The passwords of the database roles are derived from it when their URLs are not set.",
-  ),
+    "Encrypts every organization's data keys. The passwords of the database roles are derived from it when their URLs are not set. Production requires about 128 bits: use `openssl rand -base64 32`, not a phrase. Required unless `CAUDAL_MASTER_KEY_FILE`, `CAUDAL_MASTER_KEY_COMMAND` or `CAUDAL_KMS_URL` is set.",
+  ).optional(),
+  CAUDAL_MASTER_KEY_FILE: z
+    .string()
+    .optional()
+    .describe('A file that contains the master key, instead of `CAUDAL_MASTER_KEY`. Read at start.'),
+  CAUDAL_MASTER_KEY_COMMAND: z
+    .string()
+    .optional()
+    .describe(
+      'A program that prints the master key, instead of `CAUDAL_MASTER_KEY`. Run once at start, without a shell: arguments are separated by spaces.',
+    ),
+  CAUDAL_KMS_URL: url(
+    'A key management service that wraps data keys instead of the master key: `POST /wrap` and `POST /unwrap` ([keys](../operating/keys.md)). With it, `CAUDAL_MASTER_KEY` is only needed for keys that it wrapped before, and for database passwords that derive from it.',
+  ).optional(),
+  CAUDAL_KMS_KEY_ID: z.string().optional().describe('The key inside the key management service.'),
+  CAUDAL_KMS_TOKEN: secret('Bearer token for the key management service.').optional(),
   CAUDAL_MASTER_KEY_PREVIOUS: secret(
     'The second master key during a rotation. First set the new key here on every process; then swap the two; then run `caudal secrets rewrap --by NAME` and remove the old key. While this is set, database passwords are derived from it: set the three role URLs before a rotation.',
   ).optional(),

@@ -3,6 +3,7 @@ import { ROLE_KINDS, roleNames } from '../kit/database-roles.ts';
 import { parseKeyIds } from '../receipts/key-settings.ts';
 import { receiptKeyId } from '../receipts/receipt-keys.ts';
 import { findPlaintextDatabases } from './database-transport.ts';
+import { estimateBits, MIN_MASTER_KEY_BITS } from './key-strength.ts';
 import { receiptKey } from './receipt-key.ts';
 import { type RawSettings, type Role, SECRETS, SETTINGS, type Settings } from './settings.ts';
 
@@ -92,6 +93,11 @@ export function findProductionProblems(raw: RawSettings): string[] {
     else if (value !== undefined && isLowEntropy(value))
       problems.push(`${name} is too simple to be a secret`);
   }
+  const masterKey = raw['CAUDAL_MASTER_KEY'];
+  if (masterKey !== undefined && estimateBits(masterKey) < MIN_MASTER_KEY_BITS)
+    problems.push(
+      'CAUDAL_MASTER_KEY can be guessed: use 32 random bytes (openssl rand -base64 32); to replace it, set the old one as CAUDAL_MASTER_KEY_PREVIOUS',
+    );
   if (raw['BREB_PAYER_DOCUMENT'] === undefined)
     problems.push('BREB_PAYER_DOCUMENT is not set: production requires the NIT of the operator');
   if (raw['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
@@ -108,6 +114,7 @@ export function findProductionProblems(raw: RawSettings): string[] {
     'CAUDAL_OPERATOR_PRIVACY_URL',
     'BREB_URL',
     'PSE_URL',
+    'CAUDAL_KMS_URL',
   ]) {
     if (/^\s*http:/i.test(raw[name] ?? '')) problems.push(`${name} must be https in production`);
   }

@@ -415,7 +415,7 @@ describe('the plan of each statement about payins and payouts, with empty tables
       (tx) => listActions(tx, { ...ALL_ACTIONS, organizationId: ID }, 100),
     ],
     ['lock balances for holds', (tx) => lockAvailable(tx, [ID])],
-    ['record the use of keys', (tx) => touchKeys(tx, new Map([['x', null]]))],
+    ['record the use of keys', (tx) => touchKeys(tx, new Map([['x', { mac: null, replace: false }]]), 'x')],
     ['the pulse', (tx) => readPulse(tx)],
     ['the high-water mark of IDs', (tx) => advanceIdClock(tx)],
   ])('has no sequential scan of a growing table: %s', async (_name, use) => {

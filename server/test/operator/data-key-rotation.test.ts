@@ -35,36 +35,40 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-const reencrypt = (signal = new AbortController().signal) => reencryptValues(caudal.deps, signal);
+const reencrypt = (signal = new AbortController().signal) => reencryptValues(caudal.deps, signal, 5);
 
 /** Lets time pass for a rotation: its key has been active this long, and its next pass is due. */
 async function activate(organizationId: string, activeFor = '1 second'): Promise<void> {
   await stack.database.query(
-    `update caudal.organization_keys set activates_at = clock_timestamp() - $2::interval
-     where organization_id = $1 and number = (select max(number) from caudal.organization_keys where organization_id = $1)`,
+    `with active as (
+       update caudal.organization_keys set activates_at = clock_timestamp() - $2::interval
+       where organization_id = $1 and number = (select max(number) from caudal.organization_keys where organization_id = $1)),
+     due as (
+       update caudal.key_rotations set due_at = clock_timestamp() where organization_id = $1 and due_at is not null)
+     insert into caudal.credential_changes (organization_id) values ($1)`,
     [organizationId, activeFor],
   );
-  await stack.database.query(
-    'update caudal.key_rotations set due_at = clock_timestamp() where organization_id = $1 and due_at is not null',
-    [organizationId],
-  );
-  await stack.database.query('insert into caudal.credential_changes (organization_id) values ($1)', [
-    organizationId,
-  ]);
 }
 
 /** How many values of an organization carry each key number, by column. */
 async function keyNumbers(organizationId: string): Promise<Record<string, Record<string, number>>> {
-  const counts: Record<string, Record<string, number>> = {};
-  for (const { name, columns } of ENCRYPTED_TABLES)
-    for (const column of Object.keys(columns)) {
-      const rows = await stack.database.query<{ number: number; count: number }>(
-        `select caudal.data_key_number(${column}) as number, count(*)::int as count from caudal.${name}
-         where organization_id = $1 and ${column} is not null group by 1`,
-        [organizationId],
-      );
-      counts[`${name}.${column}`] = Object.fromEntries(rows.map(({ number, count }) => [number, count]));
-    }
+  const columns = ENCRYPTED_TABLES.flatMap(({ name, columns }) =>
+    Object.keys(columns).map((column) => ({ name, column })),
+  );
+  const rows = await stack.database.query<{ place: string; number: number; count: number }>(
+    columns
+      .map(
+        ({ name, column }) =>
+          `select '${name}.${column}' as place, caudal.data_key_number(${column}) as number, count(*)::int as count
+           from caudal.${name} where organization_id = $1 and ${column} is not null group by 2`,
+      )
+      .join(' union all '),
+    [organizationId],
+  );
+  const counts: Record<string, Record<string, number>> = Object.fromEntries(
+    columns.map(({ name, column }) => [`${name}.${column}`, {}]),
+  );
+  for (const { place, number, count } of rows) counts[place] = { ...counts[place], [number]: count };
   return counts;
 }
 
@@ -109,7 +113,7 @@ async function seedRows({ id: organizationId, principal }: Shop): Promise<void> 
 async function createValues(shop: Shop) {
   const { api } = shop;
   const payin = await api.post<{ id: string }>('/payins', brebPayin({ metadata: METADATA }));
-  const link = await api.post<{ id: string }>(
+  const link = await api.post<{ paymentLinkId: string }>(
     '/payment-links',
     linkRequest({ metadata: METADATA, inlineCustomer: CUSTOMER }),
   );

@@ -11,7 +11,7 @@ import {
   revokeKey,
   setRestrictions,
 } from '../../organizations/credential.store.ts';
-import { type Credential, credentialMac, makeCredential } from '../../organizations/credential.ts';
+import { type Credential, credentialMac, makeCredential, pepperId } from '../../organizations/credential.ts';
 import {
   announceChange,
   insertOrganization,
@@ -204,12 +204,13 @@ async function storeKey(
   credential: Credential,
   apiKey: ApiKeyDetails,
 ): Promise<void> {
-  const mac = credentialMac(credential, currentPepper(peppers));
+  const pepper = currentPepper(peppers);
   await insertKey(tx, {
     ...apiKey,
     ...toRestrictions(apiKey),
     id: credential.id,
     organizationId,
-    mac,
+    mac: credentialMac(credential, pepper),
+    pepperId: pepperId(pepper),
   });
 }

@@ -1,4 +1,6 @@
 import type { SystemDeps } from '../../deps.ts';
+import { type KeyOfOtherPepper, listKeysOfOtherPeppers } from '../../organizations/credential.store.ts';
+import { pepperId } from '../../organizations/credential.ts';
 import { listKeys } from '../../organizations/organization-keys.store.ts';
 import { listRotations, type RotationStatus } from '../../organizations/reencryption.store.ts';
 
@@ -11,13 +13,23 @@ export interface MasterKeyUse {
   readonly keys: number;
 }
 
+export interface ApiKeyAtRisk extends KeyOfOtherPepper {
+  /**
+   * `previous`: stops working when CAUDAL_KEY_PEPPER_PREVIOUS is removed. `unknown`: may stop working; it was not used since
+   * peppers are recorded. `none`: no configured pepper made its MAC.
+   */
+  readonly pepper: 'previous' | 'unknown' | 'none';
+}
+
 export interface SecretsStatus {
   readonly masterKeys: readonly MasterKeyUse[];
   readonly rotations: readonly RotationStatus[];
+  /** Active API keys that are not known to use the current pepper. */
+  readonly apiKeys: readonly ApiKeyAtRisk[];
 }
 
 /** What an operator must know before removing an old key from the settings. */
-export async function readSecretsStatus({ system, masterKeys }: SystemDeps): Promise<SecretsStatus> {
+export async function readSecretsStatus({ system, masterKeys, peppers }: SystemDeps): Promise<SecretsStatus> {
   const byMasterKey = Map.groupBy(await listKeys(system), ({ masterKeyId }) => masterKeyId);
   const ids = new Set([...masterKeys.map(({ id }) => id), ...byMasterKey.keys()]);
   return {
@@ -28,5 +40,18 @@ export async function readSecretsStatus({ system, masterKeys }: SystemDeps): Pro
       keys: byMasterKey.get(masterKeyId)?.length ?? 0,
     })),
     rotations: await listRotations(system),
+    apiKeys: await listApiKeysAtRisk({ system, peppers }),
   };
+}
+
+async function listApiKeysAtRisk({
+  system,
+  peppers,
+}: Pick<SystemDeps, 'system' | 'peppers'>): Promise<ApiKeyAtRisk[]> {
+  const [current = '', ...previous] = peppers.map(pepperId);
+  const keys = await listKeysOfOtherPeppers(system, current);
+  return keys.map((key) => {
+    if (key.pepperId === null) return { ...key, pepper: 'unknown' };
+    return { ...key, pepper: previous.includes(key.pepperId) ? 'previous' : 'none' };
+  });
 }

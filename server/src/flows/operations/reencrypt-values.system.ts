@@ -36,13 +36,17 @@ const DELAYS = { afterFindSeconds: NEXT_PASS_SECONDS, conclusiveAfterSeconds: CO
  * Encrypts values of older data keys again with the newest key of their organization, in small transactions. Each stores
  * its position, so that a killed run is continued where it stopped.
  */
-export async function reencryptValues(deps: SystemDeps, signal: AbortSignal): Promise<void> {
+export async function reencryptValues(
+  deps: SystemDeps,
+  signal: AbortSignal,
+  pauseMs = PAUSE_MS,
+): Promise<void> {
   const keys = new DataKeys(deps.system, deps.masterKeys);
   const unusable = new Set<string>();
   const endsAt = monotonicMs() + RUN_MS;
   while (!signal.aborted && monotonicMs() < endsAt) {
     if (!(await deps.system.transaction('reencrypt values', (tx) => work(deps, tx, keys, unusable)))) return;
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
   }
 }
 

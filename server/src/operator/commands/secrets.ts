@@ -25,9 +25,10 @@ export const SECRET_COMMANDS = [
   {
     name: 'secrets status',
     audit: 'none',
-    summary: 'show master keys, data keys and rotations',
+    summary: 'show which keys are still needed, and the progress of rotations',
     usage: 'secrets status',
-    details: 'Shows how many keys each master key wraps, and the progress of each rotation of data keys.',
+    details:
+      'Shows how many keys each master key wraps, the progress of each rotation of data keys, and the active API keys that would stop working without CAUDAL_KEY_PEPPER_PREVIOUS.',
     examples: ['caudal secrets status'],
   },
 ] as const satisfies readonly CatalogEntry[];
