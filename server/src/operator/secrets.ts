@@ -33,9 +33,8 @@ export async function secretsStatus(deps: SystemDeps): Promise<Output> {
   const status = await readSecretsStatus(deps);
   const rotations = status.rotations.map((rotation) => {
     const { organizationId, organization, number, reencrypted, finishedAt, dueAt, currentTable } = rotation;
-    const progress = finishedAt
-      ? `finished ${finishedAt.toISOString()}`
-      : `${currentTable === '' ? `next pass ${dueAt?.toISOString() ?? ''}` : `in ${currentTable}`}`;
+    const open = currentTable === '' ? `next pass ${dueAt?.toISOString() ?? ''}` : `in ${currentTable}`;
+    const progress = finishedAt ? `finished ${finishedAt.toISOString()}` : open;
     return `  ${organizationId}  ${organization}: data key ${number}, ${reencrypted} values encrypted again, ${progress}`;
   });
   return {

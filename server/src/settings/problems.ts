@@ -92,12 +92,11 @@ export function findProductionProblems(raw: RawSettings): string[] {
       problems.push(`${name} is a development secret: not allowed in production`);
     else if (value !== undefined && isLowEntropy(value))
       problems.push(`${name} is too simple to be a secret`);
+    else if (name === 'CAUDAL_MASTER_KEY' && value !== undefined && estimateBits(value) < MIN_MASTER_KEY_BITS)
+      problems.push(
+        `${name} can be guessed: use 32 random bytes (openssl rand -base64 32); to replace it, set the old one as CAUDAL_MASTER_KEY_PREVIOUS`,
+      );
   }
-  const masterKey = raw['CAUDAL_MASTER_KEY'];
-  if (masterKey !== undefined && estimateBits(masterKey) < MIN_MASTER_KEY_BITS)
-    problems.push(
-      'CAUDAL_MASTER_KEY can be guessed: use 32 random bytes (openssl rand -base64 32); to replace it, set the old one as CAUDAL_MASTER_KEY_PREVIOUS',
-    );
   if (raw['BREB_PAYER_DOCUMENT'] === undefined)
     problems.push('BREB_PAYER_DOCUMENT is not set: production requires the NIT of the operator');
   if (raw['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')

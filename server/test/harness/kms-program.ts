@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 
 // A key management service for tests, as its own process: its key exists only here. Prints its port.
@@ -27,7 +27,7 @@ function unwrap({ context, ciphertext = '' }: Call): string {
   return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('base64');
 }
 
-const server = createServer(async (request, response) => {
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const answer = (status: number, body: object) => {
     response.writeHead(status).end(JSON.stringify(body));
   };
@@ -38,8 +38,10 @@ const server = createServer(async (request, response) => {
   } catch {
     answer(400, {});
   }
-});
+}
+
+const server = createServer((request, response) => void handle(request, response));
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  console.log(address !== null && typeof address === 'object' ? address.port : '');
+  process.stdout.write(String(address !== null && typeof address === 'object' ? address.port : ''));
 });

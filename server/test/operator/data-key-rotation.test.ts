@@ -168,6 +168,7 @@ describe('a rotation of a data key', () => {
     expect((await readPayout(shop.api, unsent.id)).sourceData).toEqual(unsent.sourceData);
 
     await cancelPayout(shop.api, unsent.id);
+    const afterCancellation = await readAll();
     await activate(shop.id);
     await reencrypt();
     expect(await oldValues()).toEqual([]);
@@ -178,7 +179,7 @@ describe('a rotation of a data key', () => {
     await activate(shop.id, '25 hours');
     await reencrypt();
     expect(await storedNumbers(shop.id)).toEqual([2]);
-    expect(await readAll()).toEqual(before);
+    expect(await readAll()).toEqual(afterCancellation);
     const fresh = await composeInProcess(stack.settings);
     const getSecrets = await fresh.keys.load(new Set([shop.id]));
     expect(getSecrets(shop.id).dataKey.number).toBe(2);
