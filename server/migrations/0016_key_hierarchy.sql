@@ -71,63 +71,64 @@ create function caudal.data_key_number(value bytea) returns integer
 revoke execute on function caudal.data_key_number(bytea) from public;
 grant execute on function caudal.data_key_number(bytea) to caudal_system;
 
--- Guards columns that nothing but a rotation may change. The new value must name a newer key and have a plaintext of the same
--- length; the database cannot compare the plaintexts. The trigger runs only for statements that name such a column.
-create function caudal.check_reencryption() returns trigger
-  language plpgsql set search_path = pg_catalog, pg_temp
+-- Replaces an encrypted value by the same value of a newer key, and nothing else: no role has the right to update these columns
+-- for a rotation. The new value must name a newer key and have a plaintext of the same length (the database cannot compare the
+-- plaintexts), and the old one must still be stored. The receiver of a payout that may still be sent cannot change at all.
+-- @returns whether it was replaced
+create function caudal.reencrypt(target text, target_column text, organization uuid, key text[], was bytea, becomes bytea) returns boolean
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  guarded text;
-  was bytea;
-  becomes bytea;
+  key_columns text[];
+  condition text;
+  matches text;
+  replaced integer;
 begin
-  foreach guarded in array tg_argv loop
-    was := (to_jsonb(old) ->> guarded)::bytea;
-    becomes := (to_jsonb(new) ->> guarded)::bytea;
-    continue when was is not distinct from becomes;
-    if was is null or becomes is null
-      or caudal.data_key_number(becomes) is null
-      or caudal.data_key_number(becomes) <= caudal.data_key_number(was)
-      or length(becomes) - 3 <> length(was) - (case get_byte(was, 0) when 1 then 1 else 3 end)
-    then
-      raise exception '%.% may only be encrypted again with a newer key', tg_table_name, guarded using errcode = 'insufficient_privilege';
-    end if;
-  end loop;
-  return new;
-end $$;
-revoke execute on function caudal.check_reencryption() from public;
-
--- The receiver of a payout that may still be sent cannot change at all.
-create function caudal.check_payout_reencryption() returns trigger
-  language plpgsql set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if old.status = 'PROCESSING' or new.status = 'PROCESSING' then
-    raise exception 'the receiver of a payout in progress may not change' using errcode = 'insufficient_privilege';
+  select t.key_columns, t.condition into key_columns, condition
+  from (values
+    ('payins', '{customer,metadata}'::text[], '{id}'::text[], 'true'),
+    ('payer_authorizations', '{evidence}', '{payin_id}', 'true'),
+    ('rail_notices', '{raw}', '{id}', 'true'),
+    ('payouts', '{customer,receiver,metadata}', '{id}', $c$t.status <> 'PROCESSING'$c$),
+    ('payment_links', '{customer,metadata}', '{id}', 'true'),
+    ('events', '{payload}', '{id}', 'true'),
+    ('webhook_endpoints', '{address,static_header,secret,previous_secret,older_secret,created_as}', '{id}', 'true'),
+    ('webhook_attempts', '{answer}', '{endpoint_id,event_id,number}', 'true'),
+    ('receipt_emails', '{address}', '{id}', 'true')
+  ) as t (name, columns, key_columns, condition)
+  where t.name = target and target_column = any (t.columns);
+  if not found
+    or caudal.data_key_number(becomes) is null
+    or caudal.data_key_number(becomes) <= caudal.data_key_number(was)
+    or length(becomes) - 3 <> length(was) - (case get_byte(was, 0) when 1 then 1 else 3 end)
+  then
+    raise exception '%.% may only be encrypted again with a newer key', target, target_column using errcode = 'insufficient_privilege';
   end if;
-  return new;
+  select string_agg(format('t.%I = ($3)[%s]::%s', c.name, c.position, case c.name when 'number' then 'smallint' else 'uuid' end), ' and ')
+  into matches from unnest(key_columns) with ordinality as c (name, position);
+  perform set_config('caudal.reencryption', 'on', true);
+  execute format('update caudal.%I t set %I = $1 where t.organization_id = $2 and %s and t.%I = $4 and %s',
+    target, target_column, matches, target_column, condition)
+  using becomes, organization, key, was;
+  get diagnostics replaced = row_count;
+  perform set_config('caudal.reencryption', '', true);
+  return replaced > 0;
 end $$;
-revoke execute on function caudal.check_payout_reencryption() from public;
+revoke execute on function caudal.reencrypt(text, text, uuid, text[], bytea, bytea) from public;
+grant execute on function caudal.reencrypt(text, text, uuid, text[], bytea, bytea) to caudal_system;
 
-create trigger reencryption_only before update of customer, receiver, metadata on caudal.payouts
-  for each row execute function caudal.check_reencryption('customer', 'receiver', 'metadata');
-create trigger reencryption_of_final before update of receiver on caudal.payouts
-  for each row execute function caudal.check_payout_reencryption();
-create trigger reencryption_only before update of customer, metadata on caudal.payment_links
-  for each row execute function caudal.check_reencryption('customer', 'metadata');
-create trigger reencryption_only before update of payload on caudal.events
-  for each row execute function caudal.check_reencryption('payload');
-create trigger reencryption_only before update of answer on caudal.webhook_attempts
-  for each row execute function caudal.check_reencryption('answer');
-create trigger reencryption_only before update of evidence on caudal.payer_authorizations
-  for each row execute function caudal.check_reencryption('evidence');
-grant update (customer, receiver, metadata) on caudal.payouts to caudal_system;
-grant update (customer, metadata) on caudal.payment_links, caudal.payins to caudal_system;
-grant update (payload) on caudal.events to caudal_system;
-grant update (answer) on caudal.webhook_attempts to caudal_system;
-grant update (evidence) on caudal.payer_authorizations to caudal_system;
-grant update (raw) on caudal.rail_notices to caudal_system;
-grant update (address, static_header, secret, previous_secret, older_secret, created_as) on caudal.webhook_endpoints to caudal_system;
+-- The function runs as the owner of the schema, to whom forced row-level security shows no row outside of it.
+do $$
+declare
+  target text;
+begin
+  foreach target in array array['payins', 'payer_authorizations', 'rail_notices', 'payouts', 'payment_links', 'events',
+    'webhook_endpoints', 'webhook_attempts', 'receipt_emails']
+  loop
+    execute format($p$create policy reencryption on caudal.%I to %I
+      using (current_setting('caudal.reencryption', true) = 'on')$p$, target, current_user);
+  end loop;
+end $$;
 
 -- ── Peppers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 

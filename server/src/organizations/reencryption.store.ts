@@ -12,19 +12,23 @@ export interface OutdatedRow {
   readonly values: readonly (Buffer | null)[];
 }
 
-/** The statements of one table. */
+/** The statements that read one table. */
 interface TableStatements {
   readonly first: Statement;
   readonly next: Statement;
-  readonly replace: ReadonlyMap<string, Statement>;
 }
 
 const STATEMENTS: ReadonlyMap<string, TableStatements> = new Map(
   ENCRYPTED_TABLES.map((table) => [table.name, makeStatements(table)]),
 );
 
-function makeStatements(table: EncryptedTable): TableStatements {
-  const { name, key, idColumn, columns, changeable = 'true' } = table;
+function makeStatements({
+  name,
+  key,
+  idColumn,
+  columns,
+  changeable = 'true',
+}: EncryptedTable): TableStatements {
   const keys = Object.entries(key);
   const keyList = keys.map(([column]) => `t.${column}`).join(', ');
   const texts = keys.map(([column]) => `t.${column}::text`).join(', ');
@@ -35,20 +39,9 @@ function makeStatements(table: EncryptedTable): TableStatements {
     `select array[${texts}] as key, t.${idColumn} as id, ${changeable} as changeable, array[${values}] as values
      from caudal.${name} t where t.organization_id = $1 ${after} order by ${keyList} limit $3`;
   const from = keys.map(([, type], index) => `($4::text[])[${index + 1}]::${type}`).join(', ');
-  const match = keys.map(([column, type], index) => `t.${column} = ($2::text[])[${index + 1}]::${type}`);
   return {
     first: statement(`reencryption.first-${name}`, select('')),
     next: statement(`reencryption.next-${name}`, select(`and (${keyList}) > (${from})`)),
-    replace: new Map(
-      Object.keys(columns).map((column) => [
-        column,
-        statement(
-          `reencryption.replace-${name}-${column}`,
-          `update caudal.${name} t set ${column} = $4
-           where t.organization_id = $1 and ${match.join(' and ')} and t.${column} = $3 returning 1`,
-        ),
-      ]),
-    ),
   };
 }
 
@@ -65,6 +58,11 @@ export function readOutdated(
     : tx.query<OutdatedRow>(next, [organizationId, number, limit, afterKey]);
 }
 
+const REPLACE = statement(
+  'reencryption.replace',
+  'select caudal.reencrypt($1, $2, $3, $4, $5, $6) as replaced',
+);
+
 /** Replaces a value unless it was changed meanwhile. @returns whether it was replaced */
 export async function replaceValue(
   tx: Tx,
@@ -77,10 +75,16 @@ export async function replaceValue(
     readonly to: Buffer;
   },
 ): Promise<boolean> {
-  const replace = statements(table).replace.get(column);
-  if (!replace) throw new Error(`${table.name}.${column} is not an encrypted column`);
-  const rows = await tx.query(replace, [change.organizationId, change.key, change.from, change.to]);
-  return rows.length > 0;
+  const { organizationId, key, from, to } = change;
+  const [row] = await tx.query<{ replaced: boolean }>(REPLACE, [
+    table.name,
+    column,
+    organizationId,
+    key,
+    from,
+    to,
+  ]);
+  return row?.replaced ?? false;
 }
 
 function statements({ name }: EncryptedTable): TableStatements {

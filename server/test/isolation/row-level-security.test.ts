@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OWNER } from '../../../scripts/stack/postgres.ts';
 import { RolePool } from '../../src/db/pool.ts';
 import { batchDb, readDb } from '../../src/db/tenant.ts';
 import { PseOpener } from '../../src/flows/payins/open-pse-payins.ts';
@@ -9,6 +10,7 @@ import { readPayin, readPayinPage } from '../../src/flows/payins/read-payins.ts'
 import { CollectionStarter } from '../../src/flows/payins/start-collection.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
 import { cents } from '../../src/kit/money.ts';
+import { ENCRYPTED_TABLES } from '../../src/organizations/encrypted-tables.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
 import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
@@ -112,8 +114,33 @@ describe('the database catalog', () => {
            and t.attname = 'organization_id' and not t.attisdropped))`,
     );
     expect(rows.length).toBeGreaterThanOrEqual(10);
-    for (const row of rows)
-      expect({ ...row }).toEqual({ relname: row.relname, roles: [...ROLES, 'caudal_backup'].toSorted() });
+    for (const { relname, roles } of rows) {
+      // The owner has a policy only where `caudal.reencrypt` replaces values.
+      const owner = ENCRYPTED_TABLES.some(({ name }) => name === relname) ? [OWNER] : [];
+      expect({ relname, roles }).toEqual({
+        relname,
+        roles: [...ROLES, 'caudal_backup', ...owner].toSorted(),
+      });
+    }
+  });
+
+  it('gives the schema owner access only inside the function that encrypts values again', async () => {
+    const policies = await stack.database.query(
+      `select distinct p.polname, pg_get_expr(p.polqual, p.polrelid) as using, p.polwithcheck is null as same
+       from pg_policy p join pg_roles r on r.oid = any(p.polroles) where r.rolname = $1`,
+      [OWNER],
+    );
+    expect(policies).toEqual([
+      {
+        polname: 'reencryption',
+        using: "(current_setting('caudal.reencryption'::text, true) = 'on'::text)",
+        same: true,
+      },
+    ]);
+    const owner = new Client({ connectionString: stack.database.ownerUrl });
+    await owner.connect();
+    connections.push(owner);
+    expect((await owner.query('select from caudal.payins')).rowCount).toBe(0);
   });
 
   it('gives the merchant roles access only through their setting, for reads and writes', async () => {
@@ -176,7 +203,7 @@ describe('the database catalog', () => {
     expect(columns).toEqual([]);
   });
 
-  it('has no bypass: no view, no truncate, no security definer function except those for months, time and triggers', async () => {
+  it('has no bypass: no view, no truncate, no security definer function except those for months, time, re-encryption and triggers', async () => {
     const views = await stack.database.query(
       `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname = 'caudal' and c.relkind in ('v', 'm', 'f')`,
@@ -188,7 +215,7 @@ describe('the database catalog', () => {
        from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'caudal' and p.prosecdef order by 1`,
       [ROLES],
     );
-    const system = ['advance_id_clock', 'make_months', 'months_ready', 'shift_time'];
+    const system = ['advance_id_clock', 'make_months', 'months_ready', 'reencrypt', 'shift_time'];
     const triggers = ['check_merchant_balances', 'record_merchant_balances', 'record_merchant_transfers'];
     expect(definers).toEqual(
       [...system, ...triggers].toSorted().map((proname) => ({

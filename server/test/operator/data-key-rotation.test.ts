@@ -226,7 +226,13 @@ describe('a rotation of a data key', () => {
     const overwritten = await caudal.deps.system.transaction(
       'reencrypt values',
       async (tx) =>
-        table && replaceValue(tx, table, 'payload', { organizationId: shop.id, key: [key], from, to: from }),
+        table &&
+        replaceValue(tx, table, 'payload', {
+          organizationId: shop.id,
+          key: [key],
+          from,
+          to: Buffer.concat([Buffer.of(2, 0, 9), from.subarray(1)]),
+        }),
     );
     expect(overwritten).toBe(false);
     const [row] = await stack.database.query<{ payload: Buffer }>(
@@ -289,18 +295,13 @@ describe('a rotation of a data key', () => {
 });
 
 describe('the database', () => {
-  async function sqlState(
-    url: string,
-    set: string,
-    text: string,
-    values: readonly unknown[],
-  ): Promise<string> {
+  /** The first row, or the SQLSTATE of the error; rolled back. */
+  async function execute(url: string, text: string, values: readonly unknown[]): Promise<unknown> {
     const client = new Client({ connectionString: url });
     await client.connect();
     try {
-      await client.query(`begin; ${set}`);
-      await client.query(text, [...values]);
-      return 'done';
+      await client.query('begin');
+      return (await client.query(text, [...values])).rows[0];
     } catch (error) {
       return (error as { code?: string }).code ?? String(error);
     } finally {
@@ -308,12 +309,11 @@ describe('the database', () => {
     }
   }
 
-  it('rejects every change of a receiver that is not a re-encryption of a final payout', async () => {
+  it('replaces a receiver only by a re-encryption of a final payout', async () => {
     const shop = await newShop(caudal, stack.api);
     const [open, final] = [await createPayout(shop.api), await createPayout(shop.api)];
     await cancelPayout(shop.api, final.id);
     const { systemUrl, batchUrl } = caudal.config.database;
-    const asBatch = `set local caudal.organization_ids = '{${shop.id}}'`;
     const receiver = async (id: string) => {
       const [row] = await stack.database.query<{ receiver: Buffer }>(
         'select receiver from caudal.payouts where id = $1',
@@ -321,21 +321,39 @@ describe('the database', () => {
       );
       return row?.receiver ?? Buffer.alloc(0);
     };
-    const newer = async (id: string, extra = 0) =>
-      Buffer.concat([Buffer.of(2, 0, 2), (await receiver(id)).subarray(1), Buffer.alloc(extra)]);
-    const update = 'update caudal.payouts set receiver = $2 where id = $1';
+    const newer = (value: Buffer, extra = 0) =>
+      Buffer.concat([Buffer.of(2, 0, 2), value.subarray(1), Buffer.alloc(extra)]);
+    const [ofOpen, ofFinal] = [await receiver(open.id), await receiver(final.id)];
+    const reencryption = (id: string, was: Buffer, becomes: Buffer, url = systemUrl, column = 'receiver') =>
+      execute(url, 'select caudal.reencrypt($1, $2, $3, $4, $5, $6) as replaced', [
+        'payouts',
+        column,
+        shop.id,
+        [id],
+        was,
+        becomes,
+      ]);
     expect({
-      sameKey: await sqlState(systemUrl, '', update, [final.id, await receiver(open.id)]),
-      otherLength: await sqlState(systemUrl, '', update, [final.id, await newer(final.id, 1)]),
-      inProgress: await sqlState(systemUrl, '', update, [open.id, await newer(open.id)]),
-      merchants: await sqlState(batchUrl, asBatch, update, [final.id, await newer(final.id)]),
-      reencryption: await sqlState(systemUrl, '', update, [final.id, await newer(final.id)]),
+      update: await execute(systemUrl, 'update caudal.payouts set receiver = $2 where id = $1', [
+        final.id,
+        newer(ofFinal),
+      ]),
+      sameKey: await reencryption(final.id, ofFinal, ofOpen),
+      otherLength: await reencryption(final.id, ofFinal, newer(ofFinal, 1)),
+      otherColumn: await reencryption(final.id, ofFinal, newer(ofFinal), systemUrl, 'end_to_end_id'),
+      merchants: await reencryption(final.id, ofFinal, newer(ofFinal), batchUrl),
+      inProgress: await reencryption(open.id, ofOpen, newer(ofOpen)),
+      changedMeanwhile: await reencryption(final.id, ofOpen, newer(ofOpen)),
+      final: await reencryption(final.id, ofFinal, newer(ofFinal)),
     }).toEqual({
+      update: '42501',
       sameKey: '42501',
       otherLength: '42501',
-      inProgress: '42501',
+      otherColumn: '42501',
       merchants: '42501',
-      reencryption: 'done',
+      inProgress: { replaced: false },
+      changedMeanwhile: { replaced: false },
+      final: { replaced: true },
     });
   });
 
