@@ -57,7 +57,6 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     peppers: config.peppers,
     keys,
   });
-  const keys = new DataKeys(deps.system, config.masterKeys);
   const keyNetworks = new KeyNetworks((uses) => recordKeyNetworks(deps, keys, uses));
   const heartbeat = new Heartbeat({
     db: reportingSuccess(systemDb(pools.heartbeat), failures),

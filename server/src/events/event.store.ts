@@ -50,13 +50,13 @@ const INSERT = statement(
 export async function recordEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  getDataKey: (organizationId: string) => SecretKey,
+  getDataKey: (organizationId: string) => KeyRing,
 ): Promise<void> {
   if (events.length === 0) return;
   await tx.query(INSERT, NEW.parameters(toRows(events, getDataKey)));
 }
 
-function toRows(events: readonly NewEvent[], getDataKey: (organizationId: string) => SecretKey) {
+function toRows(events: readonly NewEvent[], getDataKey: (organizationId: string) => KeyRing) {
   return events.map((event) => {
     const { organizationId, id } = event;
     return {

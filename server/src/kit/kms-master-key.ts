@@ -24,7 +24,7 @@ export class KmsMasterKey implements MasterKey {
   constructor(options: KmsOptions) {
     this.id = `kms:${options.keyId}`;
     this.#options = options;
-    this.#client = new JsonClient(options.url, CONNECTIONS);
+    this.#client = new JsonClient(options.url, CONNECTIONS, { tls: null });
   }
 
   wrap(key: Buffer, identity: string): Promise<Buffer> {

@@ -1,4 +1,5 @@
 import { deposit } from '../../src/flows/ledger/deposit.system.ts';
+import { SYSTEM } from '../../src/kit/actor.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { cents } from '../../src/kit/money.ts';
 import { post } from '../../src/ledger/ledger.store.ts';
@@ -90,6 +91,7 @@ async function postMoney(
     amount: cents(1000),
     cause: { kind: 'payout_hold', id: payout },
     resourceId: payout,
+    createdBy: SYSTEM,
   });
   await caudal.deps.system.transaction('apply notices', (tx) =>
     post(tx, [hold(ids.payout), hold(ids.sentPayout), hold(ids.canceledPayout)]),
