@@ -1,5 +1,5 @@
 -- Rights of the server's roles: every role may write exactly the columns that its statements write, and the merchants' role
--- cannot confirm, settle, credit or release anything. server/test/isolation/rights-matrix.txt lists the result.
+-- cannot confirm, settle, credit or release anything. server/src/db/rights.txt lists the result.
 
 -- ── Who wrote a cause, and deposits as records of their own ──────────────────────────────────────────────────────────
 
@@ -295,7 +295,8 @@ create trigger merchants_post after insert on caudal.ledger_transfers referencin
 
 -- A payout under way has held its amount when its transaction commits. Earlier versions insert payouts before their holds. One
 -- row per statement, because a deferred trigger per payout costs several times as much. The merchants' role writes it itself
--- and may delete it: the queued check still runs, and runs as the role that sees the causes of its organizations.
+-- and may delete it: the queued check still runs, and runs as the role that sees the causes of its organizations. It reads the
+-- transfer by its id, which the cause names: a join may be planned, while the tables are small, to read all transfers per payout.
 create unlogged table caudal.merchant_payouts (
   transaction_id   xid8 not null,
   owner_ids        uuid[] not null,
@@ -325,10 +326,11 @@ begin
   if exists (
     select from unnest(new.owner_ids, new.payout_ids, new.amounts_in_cents) as p (organization_id, id, amount_in_cents)
     where p.amount_in_cents is distinct from (
-      select t.amount_in_cents
-      from caudal.ledger_causes c join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
-      where c.kind = 'payout_hold' and c.id = p.id::text and c.organization_id = p.organization_id
-        and t.cause_kind = 'payout_hold' and t.cause_id = c.id)
+      select t.amount_in_cents from caudal.ledger_transfers t
+      where t.organization_id = p.organization_id and t.cause_kind = 'payout_hold' and t.cause_id = p.id::text
+        and t.id = (
+          select c.transfer_id from caudal.ledger_causes c
+          where c.kind = 'payout_hold' and c.id = p.id::text and c.organization_id = p.organization_id))
   ) then
     raise exception 'a payout was created without holding its amount' using errcode = 'insufficient_privilege';
   end if;
