@@ -38,12 +38,9 @@ grant select (organization_id, api_key_id, day, payouts, amount_in_cents),
   on caudal.payout_usage to caudal_batch;
 grant select, insert, update, delete on caudal.payout_usage to caudal_system;
 
-alter table caudal.payouts
-  -- The API key that the payout counts for; null for a return and for payouts of earlier versions.
-  add column limit_key_id text,
-  -- Set when the payout waits because its receiver is new; it is not sent before.
-  add column held_until   timestamptz;
-grant select (limit_key_id, held_until), insert (limit_key_id, held_until) on caudal.payouts to caudal_batch, caudal_system;
+-- Set when the payout waits because its receiver is new; it is not sent before.
+alter table caudal.payouts add column held_until timestamptz;
+grant select (held_until), insert (held_until) on caudal.payouts to caudal_batch, caudal_system;
 
 create index payouts_held on caudal.payouts (held_until) where rail_task = 'send' and held_until is not null;
 

@@ -77,7 +77,8 @@ const USAGE = check(
      select l.organization_id, l.api_key_id, count(p.id) as payouts, coalesce(sum(p.amount_in_cents), 0) as amount
      from caudal.payout_limits l cross join today left join caudal.payouts p on p.organization_id = l.organization_id
        and p.id >= caudal.uuid_floor(today.since - interval '1 hour') and p.created_at >= today.since
-       and p.status in ('PROCESSING', 'CONFIRMED') and (l.api_key_id = '' or p.limit_key_id = l.api_key_id)
+       and p.status in ('PROCESSING', 'CONFIRMED') and p.anomaly_id is null
+       and (l.api_key_id = '' or p.created_by = 'key:' || l.api_key_id)
      group by l.organization_id, l.api_key_id
    )
    select 'payout_usage' as "table", c.organization_id as "organizationId", coalesce(nullif(c.api_key_id, ''), 'organization') as id,

@@ -20,12 +20,15 @@ const TODAY = bogotaDay('caudal.now()');
 const START_OF_TODAY = "date_trunc('day', caudal.now(), 'America/Bogota')";
 
 /**
- * SQL condition: the payout of alias `p` was created today and counts. An id is stamped shortly before its row is created,
+ * SQL condition: the payout of alias `p` was created today and counts; a return of money is not limited. An id is stamped shortly before its row is created,
  * so the id bound, which selects partition and index range, starts an hour early.
  */
 const COUNTS_TODAY = `p.id >= caudal.uuid_floor(${START_OF_TODAY} - interval '1 hour')
   and p.created_at >= ${START_OF_TODAY} and p.created_at < ${START_OF_TODAY} + interval '1 day'
-  and p.status in ('PROCESSING', 'CONFIRMED')`;
+  and p.status in ('PROCESSING', 'CONFIRMED') and p.anomaly_id is null`;
+
+/** SQL for the API key that created the payout of alias `p`; null for payouts of versions that did not store it. */
+const CREATING_KEY = "substring(p.created_by from '^key:(.*)')";
 
 const SELECT_LIMITS = `select l.organization_id, l.api_key_id, ${selectList('l', LIMIT_COLUMNS)},
      coalesce(u.payouts, 0) as payouts, coalesce(u.amount_in_cents, 0)::bigint as amount_in_cents
@@ -63,10 +66,10 @@ const RECEIVER_USAGE = statement(
   'payout-limits.receiver-usage',
   `select w.organization_id, w.receiver_index, r.api_key_id, r.payouts, r.amount_in_cents
    from ${RECEIVERS.as('w')} cross join lateral (
-     select p.limit_key_id as api_key_id, count(*)::integer as payouts, sum(p.amount_in_cents)::bigint as amount_in_cents
+     select ${CREATING_KEY} as api_key_id, count(*)::integer as payouts, sum(p.amount_in_cents)::bigint as amount_in_cents
      from caudal.payouts p
      where p.organization_id = w.organization_id and p.receiver_index = w.receiver_index and ${COUNTS_TODAY}
-     group by p.limit_key_id
+     group by 1
    ) as r`,
 );
 
@@ -122,7 +125,8 @@ const RELEASE = statement(
      select p.organization_id, scope.api_key_id, ${bogotaDay('p.created_at')} as day, count(*)::integer as payouts,
        sum(p.amount_in_cents)::bigint as amount_in_cents
      from caudal.payouts p join ${ROW_IDS.as('w')} on p.organization_id = w.organization_id and p.id = w.id
-     cross join lateral (values (''), (p.limit_key_id)) as scope (api_key_id)
+     cross join lateral (values (''), (${CREATING_KEY})) as scope (api_key_id)
+     where p.anomaly_id is null
      group by 1, 2, 3
    ) as r
    where u.organization_id = r.organization_id and u.api_key_id = r.api_key_id and u.day = r.day`,
@@ -150,7 +154,7 @@ const RECOUNT = statement(
   'payout-limits.recount',
   `insert into caudal.payout_usage (organization_id, api_key_id, day, payouts, amount_in_cents)
    select $1, $2, ${TODAY}, count(*), coalesce(sum(p.amount_in_cents), 0) from caudal.payouts p
-   where p.organization_id = $1 and ${COUNTS_TODAY} and ($2 = '' or p.limit_key_id = $2)
+   where p.organization_id = $1 and ${COUNTS_TODAY} and ($2 = '' or p.created_by = 'key:' || $2)
    on conflict (organization_id, api_key_id, day) do update set
      payouts = excluded.payouts, amount_in_cents = excluded.amount_in_cents`,
 );

@@ -45,8 +45,6 @@ export interface NewPayout extends FieldsOf<typeof CREATED_COLUMNS> {
   /** For a return: the anomaly whose money it returns. */
   readonly anomaly: { readonly id: string; readonly organizationId: string } | null;
   readonly createdBy: Actor;
-  /** The API key whose payout limits it counts against; null for a return, which is not limited. */
-  readonly limitKeyId: string | null;
   /** Why it is declined on creation; null: its amount is held and it is sent. */
   readonly refusal: PayoutRefusal | null;
   /** How long it waits before it is sent, because its receiver is new; null: it is sent immediately. */
@@ -64,7 +62,6 @@ const INSERTED_COLUMNS = {
   anomaly_id: nullable(uuid),
   anomaly_organization_id: nullable(uuid),
   created_by: text<Actor>(),
-  limit_key_id: nullable(text()),
 };
 
 const NEW = new RowSet({
@@ -125,7 +122,6 @@ function toStored(payout: NewPayout) {
     anomalyId: anomaly?.id ?? null,
     anomalyOrganizationId: anomaly?.organizationId ?? null,
     createdBy,
-    limitKeyId: payout.limitKeyId,
     refusal: payout.refusal,
     holdSeconds: payout.holdSeconds,
   };

@@ -300,7 +300,6 @@ describe('the plan of each statement about payins and payouts, with empty tables
             endToEndId: 'x',
             anomaly: null,
             createdBy: SYSTEM,
-            limitKeyId: null,
             refusal: null,
             holdSeconds: null,
           },

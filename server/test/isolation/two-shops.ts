@@ -26,6 +26,7 @@ const NAMES = [
   'notice',
   'settlement',
   'email',
+  'action',
   'unused',
 ] as const;
 
@@ -161,6 +162,30 @@ function seed({ organizationId, organizationNumber, ids }: ProbedShop, name: 'A'
       scopes: "'{}'",
       expires_at: 'caudal.now()',
     }),
+    insert('api_key_networks', {
+      organization_id: org,
+      api_key_id: `repeat('${name}', 16)`,
+      network: "'192.0.2.0/24'",
+      first_seen_at: 'caudal.now()',
+      last_seen_at: 'caudal.now()',
+    }),
+    insert('merchant_actions', {
+      organization_id: org,
+      id: id.action,
+      created_by: `'key:' || repeat('${name}', 16)`,
+      action: "'payout.cancel'",
+      resource_id: id.canceledPayout,
+      at: 'caudal.now()',
+    }),
+    insert('payout_limits', { organization_id: org, api_key_id: "''", day_count: 100 }),
+    insert('payout_usage', {
+      organization_id: org,
+      api_key_id: "''",
+      day: "(caudal.now() at time zone 'America/Bogota')::date",
+      payouts: 2,
+      amount_in_cents: 2000,
+    }),
+    insert('key_rotations', { organization_id: org, number: 2, due_at: 'clock_timestamp()' }),
     insert('credential_changes', { organization_id: org }),
     insert('rail_pauses', { rail: "'PSE'", organization_id: org, reason: "'test'", paused_by: "'test'" }),
     insert('operator_actions', { organization_id: org, operator: "'test'", action: "'org.create'" }),

@@ -155,8 +155,8 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
 }
 
 function newPayout(command: CreatePayout, admission: Admission, resolved: FoundLookup | null): NewPayout {
-  const { id, organization, apiKeyId: limitKeyId } = command;
+  const { id, organization } = command;
   const endToEndId = resourceReference(id, organization.number);
   const organizationId = organization.id;
-  return { ...command, ...admission, organizationId, limitKeyId, endToEndId, resolved, anomaly: null };
+  return { ...command, ...admission, organizationId, endToEndId, resolved, anomaly: null };
 }

@@ -69,7 +69,6 @@ export function returnTo(
         endToEndId: resourceReference(id, await getOrganizationNumber(tx, OPERATOR_ORGANIZATION_ID)),
         anomaly: { id: anomaly.id, organizationId: anomaly.organizationId },
         createdBy: operatorActor(operator),
-        limitKeyId: null,
         refusal: null,
         holdSeconds: null,
       },
