@@ -20,14 +20,14 @@ const NOT_RUN = [
   'operating/merchants.md: example with your own ids',
   'operating/payins.md: example with your own numbers',
   'operating/payins.md: example with your own ids',
+  'operating/payouts.md: example with your own ids',
   'operating/run-it.md: example with your own settings',
   'operating/run-it.md: example with your own settings',
   'operating/run-it.md: needs your own PostgreSQL',
+  'operating/stolen-key.md: example with your own ids',
+  'operating/stolen-key.md: example with your own ids',
   'operating/supply-chain.md: example for a production host',
   'operating/supply-chain.md: writes a file',
-  'operating/stolen-key.md: example with your own ids',
-  'operating/stolen-key.md: example with your own ids',
-  'operating/stolen-key.md: example with your own ids',
 ];
 
 const LANGUAGES = ['sh', 'ts', 'json', 'sql', 'txt'];

@@ -151,6 +151,8 @@ describe('the SDK against a running server', () => {
     });
     expect(await thrownBy(caudal.payouts.cancel(sent.id))).toMatchObject({ code: 'payout_already_sent' });
     const [listed] = (await caudal.payouts.list({ reference: order.reference })).data;
+    const [byKey] = (await caudal.payouts.list({ keyString: '@TESTOK', reference: order.reference })).data;
+    expect(byKey?.id).toBe(listed?.id);
     expect(listed?.id).toBe(sent.id);
     const balance = await caudal.balance.get();
     expect(balance.heldInCents).toBe(0);

@@ -30,7 +30,8 @@ alter table caudal.organization_keys
   add column messages bigint not null default 0,
   -- Since then no row of the attached months carries the key; detached months may.
   add column retired_at timestamptz;
-grant select (messages, retired_at), update (messages, retired_at) on caudal.organization_keys to caudal_system;
+grant select (messages, retired_at), update (messages, retired_at), delete on caudal.organization_keys to caudal_system;
+create policy retired_only on caudal.organization_keys as restrictive for delete to caudal_system using (retired_at is not null);
 
 -- The key of an existing organization has encrypted at most about as many values as all tables have rows.
 alter table caudal.organization_keys no force row level security;

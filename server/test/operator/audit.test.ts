@@ -50,12 +50,12 @@ async function digestTables(): Promise<Record<string, string>> {
   const tables = await stack.database.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = 'caudal' and c.relkind in ('r', 'p') and not c.relispartition
-       and c.relname not in ('id_clock', 'write_probe') order by 1`,
+       and c.relname not in ('id_clock', 'write_probe', 'api_key_networks') order by 1`,
   );
   const digests = await Promise.all(
     tables.map(async ({ name }) => {
       const [row] = await stack.database.query<{ digest: string }>(
-        // The API periodically records when an API key was last used and how many values a data key has encrypted.
+        // The API periodically records when and from where an API key was used and how many values a data key has encrypted.
         `select coalesce(md5(string_agg(r.row, '' order by r.row)), '') as digest
          from (select (to_jsonb(t) - 'last_used_at' - 'messages')::text as row from caudal.${name} t) r`,
       );

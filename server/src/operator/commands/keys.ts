@@ -53,7 +53,7 @@ export const KEY_COMMANDS = [
     ],
     args: [KEY_ID],
     details:
-      'Includes what access tokens of the key did, also after its revocation. Payouts marked "unsent" can still be canceled: POST /payouts/ID/cancel with another API key of the organization. Rows written before version 0.2 name no API key and are not listed. Personal data is not shown.',
+      'Includes what access tokens of the key did, also after its revocation. Payouts marked "unsent" can still be canceled: POST /payouts/ID/cancel with another API key of the organization. Rows written before migration 0014 name no API key and are not listed. Personal data is not shown.',
     examples: ['caudal keys activity 0100000000000000 --since 2026-11-16T14:00:00Z'],
   },
 ] as const satisfies readonly CatalogEntry[];
