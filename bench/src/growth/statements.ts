@@ -74,8 +74,8 @@ export function derivedRows(month: string): readonly string[] {
      )
      insert into caudal.ledger_transfers_${month} (organization_id, id, debit_account, credit_account, amount_in_cents, cause_kind, cause_id, resource_id, at)
      select organization_id, id, 'pending', 'available', amount_in_cents, 'settlement', id::text, id, at from settled`,
-    `insert into caudal.ledger_causes (kind, id, organization_id, transfer_id)
-     select cause_kind, cause_id, organization_id, id from caudal.ledger_transfers_${month} order by cause_kind, cause_id`,
+    `insert into caudal.ledger_causes (kind, id, organization_id, transfer_id, written_by)
+     select cause_kind, cause_id, organization_id, id, 'caudal_system' from caudal.ledger_transfers_${month} order by cause_kind, cause_id`,
     `insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, registered_at)
      select p.breb_key, p.organization_id, p.id, p.created_at, p.created_at from ${payins} where p.breb_key is not null order by p.breb_key`,
     `insert into caudal.resource_references (organization_id, kind, reference, resource_id)

@@ -149,6 +149,7 @@ describe('months detach', () => {
     expect(await readAttached(month(8))).toEqual([
       'final_events',
       'ledger_transfers',
+      'merchant_actions',
       'payer_authorizations',
       'payins',
       'payment_links',
