@@ -298,7 +298,7 @@ describe('a process that receives SIGTERM', () => {
 
 describe('the log', () => {
   const ALLOWED = new Set(
-    `level time role msg requestId method route status durationMs code reason organizationId keyId port opsPort
+    `level time role msg requestId method route status durationMs code reason organizationId keyId clientAddress port opsPort
      environment cell signal rail count operation errorType errorMessage sqlState constraint table statement frames attempt
      circuit payinId ageMs`.split(/\s+/),
   );
