@@ -305,7 +305,7 @@ describe('ledger verify', () => {
     {
       what: 'an acceptance that is resolved and was not credited',
       sql: `update caudal.anomalies set payin_id = $SETTLED, accepted_at = caudal.now(), accepted_by = 'key:0100000000000000', resolved_at = caudal.now(),
-        resolution = 'credit', resolved_by = 'key' where organization_id = $SHOP and resolution is null`,
+        resolution = 'credit', resolved_by = 'key:0100000000000000' where organization_id = $SHOP and resolution is null`,
       named: () => ({ table: 'anomalies', expected: '77 credited', found: 'none' }),
     },
     {
