@@ -8,6 +8,7 @@ import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.columns.ts';
 import { PAYIN_STATUSES } from '../../server/src/payins/payin.states.ts';
 import { LINK_STATUSES } from '../../server/src/payment-links/payment-link.states.ts';
+import { PAYOUT_ERROR_CODES } from '../../server/src/payouts/payout.columns.ts';
 import { PAYOUT_STATUSES } from '../../server/src/payouts/payout.states.ts';
 import { SETTINGS } from '../../server/src/settings/settings.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
@@ -87,10 +88,9 @@ describe('the other reference pages', () => {
   it('contain every event with its fields, and every errorCode in both languages', () => {
     expect(headings(page('reference/events'), 2)).toEqual([...EVENT_NAMES, TEST_EVENT]);
     expect(sorted(fieldNames(page('reference/events')))).toEqual(sorted(EVENT_DATA_NAMES));
-    expect(headings(page('reference/error-codes'), 2)).toEqual([...PAYIN_ERROR_CODES]);
-    expect([...page('reference/error-codes').matchAll(/<p lang="es">/g)]).toHaveLength(
-      PAYIN_ERROR_CODES.length,
-    );
+    const codes = new Set<string>([...PAYIN_ERROR_CODES, ...PAYOUT_ERROR_CODES]);
+    expect(headings(page('reference/error-codes'), 2)).toEqual([...codes]);
+    expect([...page('reference/error-codes').matchAll(/<p lang="es">/g)]).toHaveLength(codes.size);
   });
 
   it('contain exactly the existing settings and test values', () => {

@@ -132,7 +132,9 @@ describe('help', () => {
     for (const words of [['keys'], ['help', 'keys'], ['keys', '--help']]) {
       const { code, stdout } = await runOperatorCommand({}, ...words);
       expect(code).toBe(0);
-      expect(stdout.match(/^ {2}keys \w+/gm)).toEqual(['  keys create', '  keys list', '  keys revoke']);
+      expect(stdout.match(/^ {2}keys \w+/gm)).toEqual(
+        ['create', 'list', 'revoke', 'update', 'activity'].map((name) => `  keys ${name}`),
+      );
     }
   });
 
@@ -151,7 +153,10 @@ describe('a mistyped command', () => {
       [['docter'], 'no command "docter" (did you mean "doctor"?). Try: caudal help'],
       [['orgs', 'create'], 'no command "orgs create" (did you mean "org create"?)'],
       [['migrat'], 'did you mean "migrate"?'],
-      [['keys', 'destroy'], 'no command "keys destroy" (keys create, keys list, keys revoke)'],
+      [
+        ['keys', 'destroy'],
+        'no command "keys destroy" (keys create, keys list, keys revoke, keys update, keys activity)',
+      ],
       [['help', 'paoyuts', 'show'], 'did you mean "payouts show"?'],
       [['frobnicate'], 'no command "frobnicate". Try: caudal help'],
       [['rails', 'list', '--jsno'], 'no option --jsno (did you mean --json?). Try: caudal help rails list'],
