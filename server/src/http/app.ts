@@ -35,6 +35,12 @@ const RECEIVE_TIMEOUT_MS = 15_000;
 /** How often Node looks for such clients; its default of 30 seconds would triple the timeout. */
 const RECEIVE_CHECK_MS = 5000;
 
+/**
+ * The credential is checked before the body is read. A client can send the body much later: then the credential is checked
+ * again, so that a revoked API key cannot act with requests that it opened before.
+ */
+const RECHECK_AFTER_MS = 500;
+
 /** Time for a client to read the rest of a stream after its end. */
 const DRAIN_TIMEOUT_MS = 2000;
 
@@ -153,7 +159,7 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
       if (rejection) throw rejection;
       requireScope(principal, operation.scope);
     },
-    handler: async (request, reply) => send(reply, await run(deps, operation, request)),
+    handler: async (request, reply) => send(reply, await run(deps, operation, request, reply.elapsedTime)),
   });
 }
 
@@ -182,9 +188,11 @@ async function run(
   deps: ApiDeps,
   operation: Operation,
   request: FastifyRequest,
+  elapsedMs: number,
 ): Promise<Reply | StreamReply> {
   request.slot?.start();
   try {
+    if (elapsedMs > RECHECK_AFTER_MS) await requireAuthorization(deps, operation, request);
     return await callOperation(deps, operation, request);
   } finally {
     request.slot?.release();
@@ -228,19 +236,28 @@ function readBody(deps: ApiDeps, operation: Operation, body: unknown, language: 
 
 /** Also false when authentication fails for another reason, such as a database outage: the client resumes elsewhere. */
 async function isStillAuthorized(
-  { authenticator, keyNetworks }: ApiDeps,
+  deps: ApiDeps,
   operation: Operation,
   request: FastifyRequest,
 ): Promise<boolean> {
-  if (!isMerchantOperation(operation)) return true;
   try {
-    const principal = await authenticate(authenticator, request.headers);
-    requireAllowedAddress(keyNetworks, principal, request.ip);
-    requireScope(principal, operation.scope);
+    await requireAuthorization(deps, operation, request);
     return true;
   } catch {
     return false;
   }
+}
+
+/** @throws ApiError when the credential was revoked, or its restrictions changed, since the request was admitted */
+async function requireAuthorization(
+  { authenticator, keyNetworks }: ApiDeps,
+  operation: Operation,
+  request: FastifyRequest,
+): Promise<void> {
+  if (!isMerchantOperation(operation)) return;
+  const principal = await authenticate(authenticator, request.headers);
+  requireAllowedAddress(keyNetworks, principal, request.ip);
+  requireScope(principal, operation.scope);
 }
 
 function requirePrincipal(request: FastifyRequest): Principal {

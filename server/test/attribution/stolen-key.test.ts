@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ApiClient } from '../harness/api-client.ts';
 import { type LinkBody, linkRequest } from '../harness/checkout-driver.ts';
@@ -166,6 +168,31 @@ it('is reported by one event, stopped within a second, and its traces are listed
     [shop.id],
   );
   expect(events).toHaveLength(1);
+});
+
+it('cannot act after its revocation with a request that it opened before', async () => {
+  const key = await operator<typeof stolen>('keys', 'create', '--org', shop.id, '--name', 'slow');
+  const body = JSON.stringify(brebPayin());
+  const open = request(`${stack.apis[0]?.url}/payins`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': key.apiKey,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      expect: '100-continue',
+    },
+  });
+  open.flushHeaders();
+  const answered = once(open, 'response') as Promise<[IncomingMessage]>;
+  await once(open, 'continue');
+  const openedAt = performance.now();
+  await operator('keys', 'revoke', key.keyId);
+  const client = new ApiClient(stack.apis[0]?.url ?? '', { 'x-api-key': key.apiKey });
+  await until('the key is rejected', async () => (await client.get('/balance')).status === 401);
+  // A revocation reaches everything within a second.
+  await until('a second has passed', () => Promise.resolve(performance.now() - openedAt > 1000));
+  open.end(body);
+  expect((await answered)[0].statusCode).toBe(401);
 });
 
 it('reports a key that is used from an address outside its allow-list as not allowed', async () => {
