@@ -21,8 +21,8 @@ create table caudal.payout_usage (
   organization_id uuid not null references caudal.organizations,
   api_key_id      text not null,
   day             date not null,
-  payouts         integer not null,
-  amount_in_cents bigint not null,
+  payouts         integer not null constraint payout_usage_count check (payouts >= 0),
+  amount_in_cents bigint not null constraint payout_usage_amount check (amount_in_cents >= 0),
   primary key (organization_id, api_key_id, day)
 ) with (fillfactor = 20);
 
@@ -32,17 +32,18 @@ call caudal.protect('caudal.payout_usage');
 -- Only the system role changes limits; the merchants' role reads them and counts what it creates and cancels.
 grant select (organization_id, api_key_id, day_amount_in_cents, day_count, receiver_day_amount_in_cents, receiver_day_count,
   new_receiver_hold_seconds) on caudal.payout_limits to caudal_batch;
-grant select, insert, update, delete on caudal.payout_limits to caudal_system;
+grant select, delete, insert (organization_id, api_key_id, day_amount_in_cents, day_count, receiver_day_amount_in_cents,
+  receiver_day_count, new_receiver_hold_seconds), update (day_amount_in_cents, day_count, receiver_day_amount_in_cents,
+  receiver_day_count, new_receiver_hold_seconds, updated_at) on caudal.payout_limits to caudal_system;
 grant select (organization_id, api_key_id, day, payouts, amount_in_cents),
   insert (organization_id, api_key_id, day, payouts, amount_in_cents), update (payouts, amount_in_cents)
   on caudal.payout_usage to caudal_batch;
-grant select, insert, update, delete on caudal.payout_usage to caudal_system;
+grant select, delete, insert (organization_id, api_key_id, day, payouts, amount_in_cents), update (payouts, amount_in_cents)
+  on caudal.payout_usage to caudal_system;
 
 -- Set when the payout waits because its receiver is new; it is not sent before.
 alter table caudal.payouts add column held_until timestamptz;
 grant select (held_until), insert (held_until) on caudal.payouts to caudal_batch, caudal_system;
-
-create index payouts_held on caudal.payouts (held_until) where rail_task = 'send' and held_until is not null;
 
 -- A payout that is declined because of its key takes a miss, also from an organization that never looked up a key.
 grant insert (organization_id, lookups, misses, filled_at) on caudal.lookup_buckets to caudal_system;
