@@ -33,10 +33,11 @@ alter table caudal.organization_keys
 grant select (messages, retired_at), update (messages, retired_at), delete on caudal.organization_keys to caudal_system;
 create policy retired_only on caudal.organization_keys as restrictive for delete to caudal_system using (retired_at is not null);
 
--- The key of an existing organization has encrypted at most about as many values as all tables have rows.
+-- The key of an existing organization has encrypted at most about as many values as all tables have rows. Less than what rotates
+-- a key automatically: processes of the previous version, which may still run, cannot read values of a second key.
 alter table caudal.organization_keys no force row level security;
 update caudal.organization_keys set messages = (
-  select coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint from pg_catalog.pg_class c
+  select least(coalesce(sum(greatest(c.reltuples, 0)), 0), 2^30)::bigint from pg_catalog.pg_class c
   where c.relnamespace = 'caudal'::regnamespace and c.relkind = 'r');
 alter table caudal.organization_keys force row level security;
 

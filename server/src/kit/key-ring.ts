@@ -33,6 +33,8 @@ export class KeyRing {
   #uses = 0;
   /** Set when a value named a key that is not loaded. */
   #incomplete = false;
+  /** When a newer key, which could not be loaded, becomes active. */
+  #expectedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(keys: readonly RingKey[]) {
     this.#current = this.#select(keys);
@@ -46,6 +48,16 @@ export class KeyRing {
     this.#current = this.#select(keys);
     this.#uses = this.#current.number === previous ? uses : 0;
     this.#incomplete = false;
+    this.#expectedAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * Notes that the keys could not be loaded. From the activation of a newer key on, `encrypt` throws: the older key is deleted
+   * when no stored value carries it, and what it encrypted afterwards would be lost.
+   */
+  expect(keys: readonly Pick<RingKey, 'number' | 'activeInMs'>[]): void {
+    const newer = keys.filter(({ number }) => !this.#keys.has(number) && number > this.#current.number);
+    this.#expectedAtMs = Math.min(...newer.map(({ activeInMs }) => monotonicMs() + activeInMs));
   }
 
   get(number: number): SecretKey | undefined {
@@ -64,6 +76,7 @@ export class KeyRing {
 
   encrypt(plaintext: string | Buffer, identity: string): Buffer {
     if (this.#next !== null && monotonicMs() >= this.#next.activeAtMs) this.#activate(this.#next);
+    if (monotonicMs() >= this.#expectedAtMs) throw new Error('the newest data key could not be loaded');
     this.#uses += 1;
     return encryptAfter(this.#current.header, this.#current.key, plaintext, identity);
   }

@@ -22,8 +22,11 @@ export class DataKeys {
   readonly #db: SystemDb;
   readonly #masterKeys: readonly MasterKey[];
   readonly #cache = new Map<string, OrganizationSecrets>();
-  /** Organizations whose new key failed to unwrap: read again at the next heartbeat. */
+  /** Organizations whose new key failed to unwrap, or may have been missed: read again at the next heartbeat. */
   readonly #outdated = new Set<string>();
+  readonly #failed = new Set<string>();
+  /** Counts the refreshes: keys that were read before one may lack a key that it announced. */
+  #generation = 0;
   /** Null: the process has no heartbeat, such as an operator command. */
   #confirmedAtMs: number | null = null;
 
@@ -59,10 +62,16 @@ export class DataKeys {
     changed: ReadonlySet<string> | null,
     takenAtMs: number,
   ): Promise<void> {
+    this.#generation += 1;
     const cached = [...this.#cache.keys()].filter(
       (id) => changed === null || changed.has(id) || this.#outdated.has(id),
     );
-    await this.#read(tx, cached);
+    try {
+      await this.#read(tx, cached);
+    } catch (error) {
+      for (const id of cached) this.#outdated.add(id);
+      throw error;
+    }
     this.#confirmedAtMs = Math.max(this.#confirmedAtMs ?? 0, takenAtMs);
   }
 
@@ -83,17 +92,30 @@ export class DataKeys {
 
   async #read(tx: Pick<Tx, 'query'>, organizationIds: readonly string[]): Promise<void> {
     if (organizationIds.length === 0) return;
+    const generation = this.#generation;
     const stored = Map.groupBy(
       await readOrganizationKeys(tx, organizationIds),
       ({ organizationId }) => organizationId,
     );
-    for (const [id, keys] of stored) {
-      const read = this.#cache.has(id) ? this.#update(id, keys) : this.#add(id, keys);
-      await read.then(
-        () => this.#outdated.delete(id),
-        () => this.#outdated.add(id),
-      );
-    }
+    await Promise.all(
+      [...stored].map(async ([id, keys]) => {
+        try {
+          await (this.#cache.has(id) ? this.#update(id, keys) : this.#add(id, keys));
+          this.#failed.delete(id);
+          if (generation === this.#generation) this.#outdated.delete(id);
+          else this.#outdated.add(id);
+        } catch {
+          this.#failed.add(id);
+          this.#outdated.add(id);
+          this.#cache.get(id)?.dataKey.expect(keys);
+        }
+      }),
+    );
+  }
+
+  /** Organizations of which a key could not be unwrapped. */
+  get failed(): ReadonlySet<string> {
+    return this.#failed;
   }
 
   async #add(id: string, stored: readonly StoredKeys[]): Promise<void> {

@@ -24,6 +24,8 @@ const MAX_RENEWAL_WAITS = 30;
 const RENEWAL_WAIT_MS = 50;
 /** How long a beat waits for the update of the id high-water mark: reads must not depend on a database that can write. */
 const ADVANCE_WITHIN_MS = 300;
+/** How long a beat waits for new data keys, which a key management service may have to unwrap. */
+const REFRESH_WITHIN_MS = 300;
 
 interface HeartbeatOptions {
   readonly db: SystemDb;
@@ -53,6 +55,7 @@ export class Heartbeat {
   #advancing: Promise<void> | null = null;
   #advanceFailed = false;
   #recordingNetworks: Promise<void> | null = null;
+  #keysFailed = false;
   #answered = Promise.withResolvers<void>();
   /** Set while the database counts as unresponsive. */
   #failure: { readonly error: unknown } | null = null;
@@ -180,7 +183,7 @@ export class Heartbeat {
     this.#answered = Promise.withResolvers();
   }
 
-  /** A change counts as seen only when the keys of its organization are loaded. */
+  /** New data keys become active much later than a heartbeat, so a slow key management service does not delay it. */
   async #applyChanges(pulse: Pulse, takenAt: number): Promise<void> {
     const { authenticator, keys, db } = this.#options;
     const fresh = pulse.changes.filter((change) => !this.#seen.has(change.id));
@@ -188,12 +191,26 @@ export class Heartbeat {
     const changed = gap ? null : new Set(fresh.map((change) => change.organizationId));
     if (changed === null) authenticator.invalidateAll();
     else if (changed.size > 0) authenticator.invalidate(changed);
-    await keys.refresh(db, changed, takenAt);
+    const refreshed = keys.refresh(db, changed, takenAt);
+    refreshed.catch(() => {});
+    await Promise.race([refreshed, sleep(REFRESH_WITHIN_MS)]);
+    this.#reportFailedKeys();
     this.#lastRealMs = pulse.realMs;
     this.#lastTakenAt = Math.max(this.#lastTakenAt, takenAt);
     for (const { id } of fresh) this.#seen.add(id);
     const listed = new Set(pulse.changes.map((change) => change.id));
     for (const id of this.#seen) if (!listed.has(id)) this.#seen.delete(id);
+  }
+
+  #reportFailedKeys(): void {
+    const { keys, log } = this.#options;
+    const hasFailed = keys.failed.size > 0;
+    if (hasFailed && !this.#keysFailed)
+      log.error(
+        { code: 'data_key_not_loaded', count: keys.failed.size },
+        'data keys could not be unwrapped; their organizations cannot write from the activation of the key on',
+      );
+    this.#keysFailed = hasFailed;
   }
 
   /**

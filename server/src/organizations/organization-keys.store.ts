@@ -6,7 +6,9 @@ import type { NewOrganizationKeys } from './secrets.ts';
 
 const INSERT_DATA_KEY = statement(
   'organization-keys.insert-data-key',
-  `insert into caudal.organization_keys (organization_id, wrapped_key, master_key_id) values ($1, $2, $3)
+  // Not only "on conflict": the first key of an organization may have been rotated and deleted.
+  `insert into caudal.organization_keys (organization_id, wrapped_key, master_key_id)
+   select $1, $2, $3 where not exists (select from caudal.organization_keys where organization_id = $1)
    on conflict do nothing returning 1`,
 );
 

@@ -137,7 +137,8 @@ export function lockDueRotation(
 
 const ADVANCE = statement(
   'reencryption.advance',
-  `update caudal.key_rotations set pass_started_at = coalesce(pass_started_at, clock_timestamp()),
+  // A later due time lets the rotations of other organizations advance in turn.
+  `update caudal.key_rotations set pass_started_at = coalesce(pass_started_at, clock_timestamp()), due_at = clock_timestamp(),
      current_table = $2, after_key = $3, found = found + $4, reencrypted = reencrypted + $5
    where organization_id = $1`,
 );

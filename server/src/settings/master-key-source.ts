@@ -40,7 +40,8 @@ function findMissingMasterKey(raw: RawSettings): string[] {
 
 function withKey(raw: RawSettings, read: () => string, problem: string): ResolvedMasterKey {
   try {
-    return { raw: { ...raw, CAUDAL_MASTER_KEY: read().trim() }, problems: [] };
+    const completed = { ...raw, CAUDAL_MASTER_KEY: read().trim() };
+    return { raw: completed, problems: findMissingMasterKey(completed) };
   } catch (error) {
     // Only the code: the message of a failed command contains its output.
     const { code, status } = error as { code?: string; status?: number };

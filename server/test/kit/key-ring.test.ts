@@ -49,6 +49,26 @@ describe('a key ring', () => {
     await until('the new key is active', async () => keyNumber(ring.encrypt('text', ROW)) === 2);
   });
 
+  it('does not encrypt from the activation of a newer key on that could not be loaded', async () => {
+    const ring = new KeyRing([first]);
+    ring.expect([first]);
+    expect(keyNumber(ring.encrypt('text', ROW))).toBe(1);
+    ring.expect([first, { ...second, activeInMs: 100 }]);
+    expect(keyNumber(ring.encrypt('text', ROW))).toBe(1);
+    const tryEncrypt = () => ring.encrypt('text', ROW);
+    await until('the newer key is active', async () => {
+      try {
+        tryEncrypt();
+        return false;
+      } catch {
+        return true;
+      }
+    });
+    expect(tryEncrypt).toThrow('the newest data key could not be loaded');
+    ring.replace([first, second]);
+    expect(keyNumber(ring.encrypt('text', ROW))).toBe(2);
+  });
+
   it('reports a value of a key that is not loaded, until its keys are replaced', () => {
     const ring = new KeyRing([first]);
     const value = new KeyRing([second]).encrypt('text', ROW);

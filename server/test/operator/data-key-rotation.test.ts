@@ -6,7 +6,9 @@ import { rotateDataKeys, rotateExhaustedKeys } from '../../src/flows/operations/
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { ENCRYPTED_TABLES } from '../../src/organizations/encrypted-tables.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
+import { insertOrganizationKeys } from '../../src/organizations/organization-keys.store.ts';
 import { replaceValue } from '../../src/organizations/reencryption.store.ts';
+import { makeOrganizationKeys } from '../../src/organizations/secrets.ts';
 import { linkRequest } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { brebPayin, CUSTOMER } from '../harness/payin-requests.ts';
@@ -185,6 +187,12 @@ describe('a rotation of a data key', () => {
     expect(getSecrets(shop.id).dataKey.number).toBe(2);
     expect(getSecrets(shop.id).hashKey.equals(shop.principal.secrets.hashKey)).toBe(true);
     await fresh.close();
+    // A later `migrate` inserts keys only for organizations without any.
+    const keys = await makeOrganizationKeys(shop.id, caudal.deps.masterKeys);
+    await caudal.deps.system.transaction('manage organizations', (tx) =>
+      insertOrganizationKeys(tx, shop.id, keys),
+    );
+    expect(await storedNumbers(shop.id)).toEqual([2]);
   });
 
   it('continues where an interrupted run stopped, and never overwrites a newer value', async () => {
