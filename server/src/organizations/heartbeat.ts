@@ -72,11 +72,11 @@ export class Heartbeat {
     this.#timer = setInterval(() => {
       if (this.#options.clock.fresh || this.#failure) this.#tryBeat();
       else void this.#renew(monotonicMs() - EVERY_MS);
-      if (this.#options.keyNetworks.hasNew) void this.#recordNetworks();
+      if (this.#options.keyNetworks.hasNew) void this.#recordNewNetworks();
     }, EVERY_MS);
     this.#useTimer = setInterval(() => {
       void this.#recordUse();
-      void this.#recordNetworks();
+      void this.#recordNetworks((networks) => networks.recordKnown());
     }, RECORD_USE_EVERY_MS);
   }
 
@@ -84,7 +84,8 @@ export class Heartbeat {
     if (this.#timer) clearInterval(this.#timer);
     if (this.#useTimer) clearInterval(this.#useTimer);
     await this.#recordUse();
-    await this.#recordNetworks();
+    await this.#recordNewNetworks();
+    await this.#recordNetworks((networks) => networks.recordKnown());
   }
 
   /** The error of the last beat while the database counts as unresponsive. */
@@ -223,19 +224,21 @@ export class Heartbeat {
   }
 
   /** Records a new network with the next beat, because its event reports a theft. One recording at a time. */
-  #recordNetworks(): Promise<void> {
-    this.#recordingNetworks ??= this.#options.keyNetworks
-      .record()
-      .catch((error: unknown) =>
-        this.#options.log.warn(
-          { ...errorFields(error), code: 'key_networks_not_recorded' },
-          'failed to record the networks of API keys; they are recorded with the next attempt',
-        ),
-      )
-      .finally(() => {
-        this.#recordingNetworks = null;
-      });
+  #recordNewNetworks(): Promise<void> {
+    this.#recordingNetworks ??= this.#recordNetworks((networks) => networks.recordNew()).finally(() => {
+      this.#recordingNetworks = null;
+    });
     return this.#recordingNetworks;
+  }
+
+  async #recordNetworks(record: (networks: KeyNetworks) => Promise<void>): Promise<void> {
+    const { keyNetworks, log } = this.#options;
+    await record(keyNetworks).catch((error: unknown) =>
+      log.warn(
+        { ...errorFields(error), code: 'key_networks_not_recorded' },
+        'failed to record the networks of API keys; they are recorded with the next attempt',
+      ),
+    );
   }
 
   async #recordUse(): Promise<void> {

@@ -4,6 +4,8 @@ import { statement, type Tx } from '../db/tx.ts';
 
 /** Networks stored per API key. A new one replaces the one that was not used for the longest time. */
 const MAX_NETWORKS = 500;
+/** Rows whose event is so recent that it counts against the limit of events per API key. */
+const RECENT_EVENT = "event_id is not null and first_seen_at > caudal.now() - interval '24 hours'";
 
 /** A network that an API key was used from. */
 export interface KeyNetwork {
@@ -57,13 +59,16 @@ const TOUCH = statement(
      returning n.api_key_id, n.network
    )
    select uses.key_id, uses.network::text as network,
-     exists (select from caudal.api_key_networks n where n.api_key_id = uses.key_id) as key_has_networks
+     exists (select from caudal.api_key_networks n where n.api_key_id = uses.key_id) as key_has_networks,
+     (select count(*)::int from caudal.api_key_networks n where n.api_key_id = uses.key_id and ${RECENT_EVENT}) as recent_events
    from uses where not exists (select from touched t where t.api_key_id = uses.key_id and t.network = uses.network)`,
 );
 
 export interface NewNetwork extends NetworkUse {
   /** False: it is the first network of the key. */
   readonly keyHasNetworks: boolean;
+  /** Events about new networks of the key in the last 24 hours. */
+  readonly recentEvents: number;
 }
 
 /** Requires locked keys. @returns the uses of networks that are new for their key */
@@ -79,10 +84,12 @@ const INSERT = statement(
    select organization_id, key_id, network::cidr, caudal.now(), caudal.now(), event_id from ${NEW.as('new')}`,
 );
 
+// Rows that count against the limit of events are kept, or deleting them would allow further events.
 const TRIM = statement(
   'key-network.trim',
   `delete from caudal.api_key_networks n using (
-     select api_key_id, network, row_number() over (partition by api_key_id order by last_seen_at desc, network) as position
+     select api_key_id, network,
+       row_number() over (partition by api_key_id order by (${RECENT_EVENT}) desc, last_seen_at desc, network) as position
      from caudal.api_key_networks where api_key_id = any ($1::text[])
    ) as ranked
    where n.api_key_id = ranked.api_key_id and n.network = ranked.network and ranked.position > ${MAX_NETWORKS}`,

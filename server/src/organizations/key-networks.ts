@@ -1,7 +1,7 @@
 import { truncateAddress } from '../kit/ip-network.ts';
 import type { NetworkUse } from './key-network.store.ts';
 
-/** New networks per API key in one recording: bounds the events of a key that many networks use. The others follow. */
+/** New networks per API key in one recording: bounds the work for a key that many networks use. The others follow. */
 const MAX_NEW_PER_KEY = 8;
 /** Addresses per API key that are noted without another look; above it, they are noted again. */
 const MAX_ADDRESSES = 1000;
@@ -17,16 +17,17 @@ type Record = (uses: readonly NotedUse[]) => Promise<void>;
 
 /**
  * Notes in memory which networks API keys are used from. The heartbeat records them in the database, so that a request waits
- * for no query.
+ * for no query: new networks with the next beat, the last use of known ones every 30 seconds.
  */
 export class KeyNetworks {
   readonly #record: Record;
-  /** Addresses noted since the last recording, by key: a request with one of them costs two look-ups. */
+  /** Addresses noted since the last recording of known networks, by key: a request with one of them costs two look-ups. */
   readonly #addresses = new Map<string, Set<string>>();
-  #noted = new Map<string, NotedUse>();
-  /** Networks that this process has recorded before. */
+  /** Uses from networks that this process has not recorded before, by key and name. */
+  readonly #new = new Map<string, Map<string, NotedUse>>();
+  /** Uses from networks that this process has recorded before, by name. */
+  readonly #known = new Map<string, NotedUse>();
   readonly #recorded = new Set<string>();
-  readonly #newPerKey = new Map<string, number>();
 
   constructor(record: Record) {
     this.#record = record;
@@ -34,7 +35,7 @@ export class KeyNetworks {
 
   /** Whether a network was noted that this process has not recorded before. */
   get hasNew(): boolean {
-    return this.#newPerKey.size > 0;
+    return this.#new.size > 0;
   }
 
   note(keyId: string, address: string, allowed: boolean): void {
@@ -46,34 +47,41 @@ export class KeyNetworks {
     this.#addresses.set(keyId, addresses.add(address));
   }
 
-  /** Records the noted networks. When it fails, they are noted again. */
-  async record(): Promise<void> {
-    const noted = this.#noted;
-    this.#noted = new Map();
-    this.#addresses.clear();
-    this.#newPerKey.clear();
-    if (noted.size === 0) return;
-    try {
-      await this.#record([...noted.values()]);
-    } catch (error) {
-      for (const use of noted.values()) this.#add(use);
-      throw error;
+  /** Records the networks that are new for this process. When it fails, they stay noted. */
+  async recordNew(): Promise<void> {
+    const noted = [...this.#new.values()].flatMap((uses) => [...uses]);
+    if (noted.length === 0) return;
+    await this.#record(noted.map(([, use]) => use));
+    if (this.#recorded.size + noted.length > MAX_REMEMBERED) this.#recorded.clear();
+    for (const [name, { keyId }] of noted) {
+      this.#recorded.add(name);
+      const uses = this.#new.get(keyId);
+      uses?.delete(name);
+      if (uses?.size === 0) this.#new.delete(keyId);
     }
-    if (this.#recorded.size + noted.size > MAX_REMEMBERED) this.#recorded.clear();
-    for (const name of noted.keys()) this.#recorded.add(name);
+  }
+
+  /** Records the last use of known networks. When it fails, they stay noted. */
+  async recordKnown(): Promise<void> {
+    const noted = [...this.#known];
+    this.#addresses.clear();
+    if (noted.length === 0) return;
+    await this.#record(noted.map(([, use]) => use));
+    for (const [name] of noted) this.#known.delete(name);
   }
 
   /** @returns false when the use must be noted again later */
   #add(use: NotedUse): boolean {
     const name = `${use.keyId} ${use.network}`;
-    if (this.#noted.has(name)) return true;
-    if (this.#noted.size >= MAX_REMEMBERED) return false;
-    if (!this.#recorded.has(name)) {
-      const count = this.#newPerKey.get(use.keyId) ?? 0;
-      if (count >= MAX_NEW_PER_KEY) return false;
-      this.#newPerKey.set(use.keyId, count + 1);
+    if (this.#recorded.has(name)) {
+      if (this.#known.size >= MAX_REMEMBERED) return false;
+      this.#known.set(name, use);
+      return true;
     }
-    this.#noted.set(name, use);
+    const uses = this.#new.get(use.keyId) ?? new Map<string, NotedUse>();
+    if (uses.has(name)) return true;
+    if (uses.size >= MAX_NEW_PER_KEY) return false;
+    this.#new.set(use.keyId, uses.set(name, use));
     return true;
   }
 }

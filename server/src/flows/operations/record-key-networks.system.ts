@@ -13,15 +13,18 @@ import {
 } from '../../organizations/key-network.store.ts';
 import type { NotedUse } from '../../organizations/key-networks.ts';
 
+/** Events per API key in 24 hours: a thief who changes networks must not flood the merchant. */
+const MAX_EVENTS = 20;
+
 interface NewUse extends NotedUse {
   readonly key: LockedKey;
-  /** Null for the first network of the key. */
+  /** Null for the first network of the key, and beyond the limit of events. */
   readonly event: NewEvent | null;
 }
 
 /**
  * Records the networks that API keys were used from. A network that is new for its key has an event, unless it is the first
- * one. Two processes that see the same network record one event: the keys are locked, and the primary key decides.
+ * one or the key had its events of 24 hours: then it is only stored, and `keys activity` shows it. Two processes that see the same network record one event: the keys are locked, and the primary key decides.
  */
 export async function recordKeyNetworks(
   deps: SystemDeps,
@@ -56,13 +59,17 @@ async function findNewUses(deps: SystemDeps, tx: Tx, uses: readonly NotedUse[]):
   const keys = new Map(locked.map((key) => [key.id, key]));
   const allowed = new Map(uses.map((use) => [`${use.keyId} ${use.network}`, use.allowed]));
   const known = new Set<string>();
+  const emitted = new Map<string, number>();
   return (await touchNetworks(tx, uses)).flatMap((use): NewUse[] => {
     const key = keys.get(use.keyId);
     if (!key) return [];
     const isFirst = !use.keyHasNetworks && !known.has(use.keyId);
     known.add(use.keyId);
     const noted = { ...use, allowed: allowed.get(`${use.keyId} ${use.network}`) ?? true };
-    return [{ ...noted, key, event: isFirst ? null : toEvent(deps, key, noted) }];
+    const events = emitted.get(use.keyId) ?? use.recentEvents;
+    if (isFirst || events >= MAX_EVENTS) return [{ ...noted, key, event: null }];
+    emitted.set(use.keyId, events + 1);
+    return [{ ...noted, key, event: toEvent(deps, key, noted) }];
   });
 }
 
