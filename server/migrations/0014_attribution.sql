@@ -67,20 +67,22 @@ grant select (allow_from, writes_per_second, reads_per_second), insert (allow_fr
 
 -- ── Networks of API keys ─────────────────────────────────────────────────────────────────────────────────────────────
 
--- The networks (/24 or /48) that an API key was used from. A network that is not the first of its key has an event.
+-- The networks (/24 or /48) that an API key was used from.
 create table caudal.api_key_networks (
   organization_id uuid not null references caudal.organizations,
   api_key_id      text not null references caudal.api_keys,
   network         cidr not null,
   first_seen_at   timestamptz not null,
   last_seen_at    timestamptz not null,
-  -- Null for the first network of the key.
+  -- False: the allow-list of the key rejected every request.
+  allowed         boolean not null,
+  -- Null for the first allowed network of the key, and beyond the limit of events per day.
   event_id        uuid,
   primary key (api_key_id, network)
 );
 call caudal.protect('caudal.api_key_networks');
-grant select, insert (organization_id, api_key_id, network, first_seen_at, last_seen_at, event_id), update (last_seen_at), delete
-  on caudal.api_key_networks to caudal_system;
+grant select, insert (organization_id, api_key_id, network, first_seen_at, last_seen_at, allowed, event_id),
+  update (last_seen_at, allowed), delete on caudal.api_key_networks to caudal_system;
 
 -- The event is about an API key, whose id is not a UUID: it has no resource id.
 alter table caudal.events drop constraint events_resource_check;

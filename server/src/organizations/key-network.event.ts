@@ -1,13 +1,12 @@
-import type { LockedKey } from './key-network.store.ts';
-import type { NotedUse } from './key-networks.ts';
+import type { LockedKey, NewNetwork } from './key-network.store.ts';
 
 /** The data of `api_key.used_from_new_network`. */
-export function keyNetworkEventData({ id, name, organizationId }: LockedKey, use: NotedUse, seenAt: Date) {
+export function keyNetworkEventData({ id, name, organizationId }: LockedKey, use: NewNetwork, seenAt: Date) {
   return {
     apiKeyId: id,
     name,
     network: use.network,
-    allowed: use.allowed,
+    allowed: !use.rejected,
     seenAt: seenAt.toISOString(),
     organizationId,
   };

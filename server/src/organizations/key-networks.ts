@@ -8,12 +8,7 @@ const MAX_ADDRESSES = 1000;
 /** Above this many entries the memory of recorded networks is cleared; they are then recorded again. */
 const MAX_REMEMBERED = 50_000;
 
-/** A use of an API key from a network, and whether its address allow-list accepted the request. */
-export interface NotedUse extends NetworkUse {
-  readonly allowed: boolean;
-}
-
-type Record = (uses: readonly NotedUse[]) => Promise<void>;
+type Record = (uses: readonly NetworkUse[]) => Promise<void>;
 
 /**
  * Notes in memory which networks API keys are used from. The heartbeat records them in the database, so that a request waits
@@ -21,12 +16,12 @@ type Record = (uses: readonly NotedUse[]) => Promise<void>;
  */
 export class KeyNetworks {
   readonly #record: Record;
-  /** Addresses noted since the last recording of known networks, by key: a request with one of them costs two look-ups. */
-  readonly #addresses = new Map<string, Set<string>>();
+  /** Addresses noted since the last recording of known networks, by key, and whether they were allowed: a request with one of them costs two look-ups. */
+  readonly #addresses = new Map<string, Map<string, boolean>>();
   /** Uses from networks that this process has not recorded before, by key and name. */
-  readonly #new = new Map<string, Map<string, NotedUse>>();
+  readonly #new = new Map<string, Map<string, NetworkUse>>();
   /** Uses from networks that this process has recorded before, by name. */
-  readonly #known = new Map<string, NotedUse>();
+  readonly #known = new Map<string, NetworkUse>();
   readonly #recorded = new Set<string>();
 
   constructor(record: Record) {
@@ -39,12 +34,12 @@ export class KeyNetworks {
   }
 
   note(keyId: string, address: string, allowed: boolean): void {
-    const addresses = this.#addresses.get(keyId) ?? new Set();
-    if (addresses.has(address)) return;
+    const addresses = this.#addresses.get(keyId) ?? new Map<string, boolean>();
+    if (addresses.get(address) === allowed) return;
     const network = truncateAddress(address);
     if (network === null || !this.#add({ keyId, network, allowed })) return;
     if (addresses.size >= MAX_ADDRESSES) addresses.clear();
-    this.#addresses.set(keyId, addresses.add(address));
+    this.#addresses.set(keyId, addresses.set(address, allowed));
   }
 
   /** Records the networks that are new for this process. When it fails, they stay noted. */
@@ -71,14 +66,14 @@ export class KeyNetworks {
   }
 
   /** @returns false when the use must be noted again later */
-  #add(use: NotedUse): boolean {
-    const name = `${use.keyId} ${use.network}`;
+  #add(use: NetworkUse): boolean {
+    const name = `${use.keyId} ${use.network} ${use.allowed}`;
     if (this.#recorded.has(name)) {
       if (this.#known.size >= MAX_REMEMBERED) return false;
       this.#known.set(name, use);
       return true;
     }
-    const uses = this.#new.get(use.keyId) ?? new Map<string, NotedUse>();
+    const uses = this.#new.get(use.keyId) ?? new Map<string, NetworkUse>();
     if (uses.has(name)) return true;
     if (uses.size >= MAX_NEW_PER_KEY) return false;
     this.#new.set(use.keyId, uses.set(name, use));

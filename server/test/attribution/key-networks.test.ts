@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { recordKeyNetworks } from '../../src/flows/operations/record-key-networks.system.ts';
-import { KeyNetworks, type NotedUse } from '../../src/organizations/key-networks.ts';
+import type { NetworkUse } from '../../src/organizations/key-network.store.ts';
+import { KeyNetworks } from '../../src/organizations/key-networks.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
 
 describe('the noted networks', () => {
-  let recordings: NotedUse[][];
+  let recordings: NetworkUse[][];
   let networks: KeyNetworks;
   beforeEach(() => {
     recordings = [];
@@ -26,6 +27,13 @@ describe('the noted networks', () => {
     expect(recordings[2]).toEqual([{ keyId: 'a', network: '203.0.113.0/24', allowed: true }]);
     await networks.recordKnown();
     expect(recordings).toHaveLength(3);
+  });
+
+  it('are new again when a rejected network is allowed', async () => {
+    networks.note('a', '203.0.113.1', false);
+    await networks.recordNew();
+    networks.note('a', '203.0.113.1', true);
+    expect(networks.hasNew).toBe(true);
   });
 
   it('stay noted when the recording fails', async () => {
@@ -56,7 +64,7 @@ describe('the recording', () => {
   });
 
   const newKey = async () => (await caudal.newOrganization()).principal.keyId;
-  const record = (uses: readonly NotedUse[]) => recordKeyNetworks(caudal.deps, caudal.keys, uses);
+  const record = (uses: readonly NetworkUse[]) => recordKeyNetworks(caudal.deps, caudal.keys, uses);
 
   /** The stored networks of a key, oldest first, and whether they have an event. */
   function listNetworks(keyId: string): Promise<{ network: string; has_event: boolean }[]> {
@@ -71,7 +79,7 @@ describe('the recording', () => {
     (await listNetworks(keyId)).filter(({ has_event }) => has_event).length;
 
   /** `count` networks, beginning with 10.`second`.0.0/24. */
-  const uses = (keyId: string, second: number, count: number): NotedUse[] =>
+  const uses = (keyId: string, second: number, count: number): NetworkUse[] =>
     Array.from({ length: count }, (_, third) => ({
       keyId,
       network: `10.${second}.${third}.0/24`,
@@ -96,5 +104,36 @@ describe('the recording', () => {
     );
     await record(uses(keyId, 5, 1));
     expect(await listNetworks(keyId)).toContainEqual({ network: '10.5.0.0/24', has_event: true });
+  });
+
+  it('reports a rejected network even if it is the first, and the first allowed one stays silent', async () => {
+    const keyId = await newKey();
+    await record([{ keyId, network: '198.51.100.0/24', allowed: false }]);
+    await record([{ keyId, network: '203.0.113.0/24', allowed: true }]);
+    await record([{ keyId, network: '192.0.2.0/24', allowed: true }]);
+    expect(await listNetworks(keyId)).toEqual([
+      { network: '198.51.100.0/24', has_event: true },
+      { network: '203.0.113.0/24', has_event: false },
+      { network: '192.0.2.0/24', has_event: true },
+    ]);
+  });
+
+  it('takes a rejected network that is allowed later as the first one of the key', async () => {
+    const keyId = await newKey();
+    const network = '203.0.113.0/24';
+    // Both in one recording: some addresses of the network are allowed.
+    await record([
+      { keyId, network, allowed: true },
+      { keyId, network, allowed: false },
+    ]);
+    await record([{ keyId, network: '198.51.100.0/24', allowed: true }]);
+    expect(await countEvents(keyId)).toBe(2);
+    const other = await newKey();
+    await record([{ keyId: other, network, allowed: false }]);
+    await record([
+      { keyId: other, network, allowed: true },
+      { keyId: other, network: '198.51.100.0/24', allowed: true },
+    ]);
+    expect(await countEvents(other)).toBe(2);
   });
 });

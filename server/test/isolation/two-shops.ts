@@ -168,6 +168,7 @@ function seed({ organizationId, organizationNumber, ids }: ProbedShop, name: 'A'
       network: "'192.0.2.0/24'",
       first_seen_at: 'caudal.now()',
       last_seen_at: 'caudal.now()',
+      allowed: 'true',
     }),
     insert('merchant_actions', {
       organization_id: org,

@@ -9,37 +9,41 @@ import {
   insertNetworks,
   type LockedKey,
   lockKeys,
+  type NetworkUse,
+  type NewNetwork,
   touchNetworks,
 } from '../../organizations/key-network.store.ts';
-import type { NotedUse } from '../../organizations/key-networks.ts';
 
 /** Events per API key in 24 hours: a thief who changes networks must not flood the merchant. */
 const MAX_EVENTS = 20;
 
-interface NewUse extends NotedUse {
+interface NewUse extends NewNetwork {
   readonly key: LockedKey;
-  /** Null for the first network of the key, and beyond the limit of events. */
+  /** Null for the first allowed network of the key, and beyond the limit of events. */
   readonly event: NewEvent | null;
 }
 
 /**
  * Records the networks that API keys were used from. A network that is new for its key has an event, unless it is the first
- * one or the key had its events of 24 hours: then it is only stored, and `keys activity` shows it. Two processes that see the same network record one event: the keys are locked, and the primary key decides.
+ * one that was allowed, or the key had all its events of 24 hours: then it is only stored, and `keys activity` shows it. A
+ * rejected request is never silent, because it means that the allow-list is wrong or the secret is stolen. Two processes
+ * that see the same network record one event: the keys are locked, and the primary key decides.
  */
 export async function recordKeyNetworks(
   deps: SystemDeps,
   dataKeys: DataKeys,
-  uses: readonly NotedUse[],
+  uses: readonly NetworkUse[],
 ): Promise<void> {
   const events = await deps.system.transaction('record key networks', async (tx) => {
     const fresh = await findNewUses(deps, tx, uses);
     if (fresh.length === 0) return 0;
     await insertNetworks(
       tx,
-      fresh.map(({ key, keyId, network, event }) => ({
+      fresh.map(({ key, keyId, network, allowed, event }) => ({
         organizationId: key.organizationId,
         keyId,
         network,
+        allowed,
         eventId: event?.id ?? null,
       })),
     );
@@ -54,26 +58,24 @@ export async function recordKeyNetworks(
   if (events > 0) deps.signals.raise('event_dispatch');
 }
 
-async function findNewUses(deps: SystemDeps, tx: Tx, uses: readonly NotedUse[]): Promise<NewUse[]> {
+async function findNewUses(deps: SystemDeps, tx: Tx, uses: readonly NetworkUse[]): Promise<NewUse[]> {
   const locked = await lockKeys(tx, [...new Set(uses.map(({ keyId }) => keyId))]);
   const keys = new Map(locked.map((key) => [key.id, key]));
-  const allowed = new Map(uses.map((use) => [`${use.keyId} ${use.network}`, use.allowed]));
   const known = new Set<string>();
   const emitted = new Map<string, number>();
   return (await touchNetworks(tx, uses)).flatMap((use): NewUse[] => {
     const key = keys.get(use.keyId);
     if (!key) return [];
-    const isFirst = !use.keyHasNetworks && !known.has(use.keyId);
-    known.add(use.keyId);
-    const noted = { ...use, allowed: allowed.get(`${use.keyId} ${use.network}`) ?? true };
+    const isFirst = !use.rejected && !use.keyIsKnown && !known.has(use.keyId);
+    if (use.allowed) known.add(use.keyId);
     const events = emitted.get(use.keyId) ?? use.recentEvents;
-    if (isFirst || events >= MAX_EVENTS) return [{ ...noted, key, event: null }];
+    if (isFirst || events >= MAX_EVENTS) return [{ ...use, key, event: null }];
     emitted.set(use.keyId, events + 1);
-    return [{ ...noted, key, event: toEvent(deps, key, noted) }];
+    return [{ ...use, key, event: toEvent(deps, key, use) }];
   });
 }
 
-function toEvent({ clock, cell }: SystemDeps, key: LockedKey, use: NotedUse): NewEvent {
+function toEvent({ clock, cell }: SystemDeps, key: LockedKey, use: NewNetwork): NewEvent {
   const createdAt = new Date(Math.floor(clock.time()));
   return {
     id: uuidv7(clock.now(), cell),

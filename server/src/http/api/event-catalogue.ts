@@ -74,7 +74,7 @@ const EVENTS: Readonly<Record<ListedEventName, EventText>> = {
   },
   'api_key.used_from_new_network': {
     type: 'ApiKeyUsedFromNewNetwork',
-    when: 'A request with the full secret of an API key, or with one of its access tokens, came from a network that the API key was not used from before. Sent once per API key and network; the first network of an API key has no event. If the request is not yours, have the API key revoked at once.',
+    when: 'A request with the full secret of an API key, or with one of its access tokens, came from a network that the API key was not used from before. Sent once per API key and network, at most 20 times a day per API key; the first network of an API key has no event, unless its address allow-list rejected the request. If the request is not yours, have the API key revoked at once.',
     example: {
       apiKeyId: '0100000000000000',
       name: 'payouts',
