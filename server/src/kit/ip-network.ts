@@ -11,6 +11,9 @@ export interface IpNetwork {
 const SITE_PREFIX = { ipv4: 24, ipv6: 48 } as const;
 const MAX_PREFIX = { ipv4: 32, ipv6: 128 } as const;
 
+/** The first groups of an IPv4 address that is written as IPv6. */
+const MAPPED = '0:0:0:0:0:ffff';
+
 /**
  * The client address of a socket or proxy header in its plain form: an IPv4 address that a dual-stack socket reports as
  * IPv6 becomes IPv4, and a zone is removed. Null for a text that is no IP address.
@@ -18,17 +21,34 @@ const MAX_PREFIX = { ipv4: 32, ipv6: 128 } as const;
 export function parseAddress(
   text: string,
 ): { readonly address: string; readonly family: IpNetwork['family'] } | null {
-  const address = text.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  const address = text.replace(/%.*$/, '');
   if (isIPv4(address)) return { address, family: 'ipv4' };
-  return isIPv6(address) ? { address, family: 'ipv6' } : null;
+  if (!isIPv6(address)) return null;
+  const mapped = unmap(address);
+  return mapped === null ? { address, family: 'ipv6' } : { address: mapped, family: 'ipv4' };
 }
 
-/** Reads `203.0.113.0/24` or a single address. Null when it is invalid or has bits beyond its prefix. */
+/** The IPv4 address of `::ffff:203.0.113.5` or `::ffff:cb00:7105`; null for another IPv6 address. */
+function unmap(address: string): string | null {
+  const groups = toGroups(address);
+  if (groups.slice(0, 6).join(':') !== MAPPED) return null;
+  return groups
+    .slice(6)
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((group) => [group >> 8, group & 255])
+    .join('.');
+}
+
+/**
+ * Reads `203.0.113.0/24` or a single address. Null when it is invalid, has bits beyond its prefix, or is an IPv4 network
+ * written as IPv6, whose prefix could mean either.
+ */
 export function parseNetwork(text: string): IpNetwork | null {
   const [address = '', length, ...rest] = text.split('/');
   const parsed = parseAddress(address);
   if (!parsed || rest.length > 0 || address.includes('%')) return null;
   const { family } = parsed;
+  if (family === 'ipv4' && address.includes(':')) return null;
   const prefix = length === undefined ? MAX_PREFIX[family] : Number(length);
   if (length !== undefined && (!/^\d{1,3}$/.test(length) || prefix > MAX_PREFIX[family])) return null;
   const bits = toBits(parsed.address, family);

@@ -39,7 +39,7 @@ function readNetworks(options: Options): string[] | null {
     const network = parseNetwork(item.trim());
     if (!network)
       throw new UsageError(
-        `--allow-from: "${item}" is not an address or a CIDR network without bits beyond its prefix, such as 203.0.113.0/24`,
+        `--allow-from: "${item}" is not an address or a CIDR network without bits beyond its prefix, such as 203.0.113.0/24 (IPv4 without "::ffff:")`,
       );
     return `${network.address}/${network.prefix}`;
   });

@@ -172,9 +172,12 @@ describe('an API key with an address allow-list', () => {
     await until('it is accepted', () => statusOutside(200), 2000);
   });
 
-  it.each(['10.0.0.1/8', '300.1.1.1', 'example.com', ''])('is not created from "%s"', async (network) => {
-    await expect(newKey('--allow-from', network)).rejects.toThrow('--allow-from');
-  });
+  it.each(['10.0.0.1/8', '300.1.1.1', 'example.com', '', '::ffff:cb00:7105', '::ffff:0:0/96'])(
+    'is not created from "%s"',
+    async (network) => {
+      await expect(newKey('--allow-from', network)).rejects.toThrow('--allow-from');
+    },
+  );
 });
 
 describe('an API key with its own rate limit', () => {

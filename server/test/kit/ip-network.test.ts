@@ -5,6 +5,7 @@ describe('truncateAddress', () => {
   it.each([
     ['203.0.113.77', '203.0.113.0/24'],
     ['::ffff:203.0.113.77', '203.0.113.0/24'],
+    ['::ffff:cb00:714d', '203.0.113.0/24'],
     ['2001:db8:1:2::9', '2001:db8:1::/48'],
     ['2001:0db8:0000:2::9', '2001:db8::/48'],
     ['2001:0:5::1', '2001:0:5::/48'],
@@ -35,6 +36,11 @@ describe('parseNetwork', () => {
     '10.0.0.0/',
     'a',
     'fe80::1%eth0',
+    '::ffff:cb00:7105',
+    '::ffff:0:0/96',
+    '::ffff:203.0.113.5',
+    '::ffff:203.0.0.0/16',
+    '0:0:0:0:0:FFFF:203.0.113.0/120',
   ])('rejects "%s"', (text) => {
     expect(parseNetwork(text)).toBeNull();
   });
@@ -42,6 +48,8 @@ describe('parseNetwork', () => {
 
 describe('parseAddress', () => {
   it('returns the IPv4 address of an IPv4-mapped IPv6 address', () => {
-    expect(parseAddress('::FFFF:127.0.0.1')).toEqual({ address: '127.0.0.1', family: 'ipv4' });
+    for (const text of ['::FFFF:127.0.0.1', '::ffff:7f00:1', '0:0:0:0:0:ffff:127.0.0.1'])
+      expect(parseAddress(text)).toEqual({ address: '127.0.0.1', family: 'ipv4' });
+    expect(parseAddress('::127.0.0.1')).toEqual({ address: '::127.0.0.1', family: 'ipv6' });
   });
 });
