@@ -46,10 +46,11 @@ const DRAIN_TIMEOUT_MS = 2000;
 
 const EMPTY = z.strictObject({});
 
-/** Answers that a client without a valid credential can cause at any rate. */
+/** Answers that a client can cause at any rate. */
 const FLOOD_CODES: ReadonlySet<string> = new Set([
   'unauthorized',
   'invalid_client',
+  'address_not_allowed',
   'rate_limited',
   'overloaded',
 ]);
@@ -314,8 +315,7 @@ function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: Fas
   const apiError = toApiError(error);
   request.problemCode = apiError.code;
   if (apiError.entry.status === 401) deps.invalidCredentials.count(request.ip);
-  if (request.principal === null && FLOOD_CODES.has(apiError.code))
-    request.unlogged = !deps.invalidCredentials.takeLogLine();
+  if (FLOOD_CODES.has(apiError.code)) request.unlogged = !deps.invalidCredentials.takeLogLine();
   // Framework errors occur before the onRequest hook, so the headers are set here too.
   reply.headers({ 'x-request-id': request.id, ...securityHeaders(deps.baseUrl) });
   if (apiError.entry.status >= 500 && !request.unlogged) {

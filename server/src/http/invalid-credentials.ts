@@ -5,10 +5,10 @@ import { clientNetwork } from './verify/client-network.ts';
 
 /** Invalid credentials per address and minute: above this they come from a program that does not stop. */
 const PER_ADDRESS = { limit: 300, windowMs: 60_000 };
-/** Log lines of rejected requests without a valid credential, per process. A flood would otherwise fill the disk. */
+/** Log lines of requests that clients can send and have rejected at any rate, per process. A flood would otherwise fill the disk. */
 const LINES = { limit: 20, windowMs: 10_000 };
 
-/** Remembers which addresses sent many invalid credentials, and limits the log lines about them. */
+/** Remembers which addresses sent many invalid credentials, and limits the log lines about rejected requests. */
 export class InvalidCredentials {
   readonly #log: Log;
   readonly #byAddress = new FixedWindowLimit(PER_ADDRESS.limit, PER_ADDRESS.windowMs);
@@ -35,7 +35,7 @@ export class InvalidCredentials {
       if (unlogged > 0)
         this.#log.warn(
           { code: 'rejected_requests_not_logged', count: unlogged },
-          'rejected requests without a valid credential were not logged',
+          'rejected requests were not logged',
         );
       this.#windowEndsAt = now + LINES.windowMs;
       this.#lines = 0;

@@ -202,3 +202,20 @@ describe('an API key with its own rate limit', () => {
     expect((await withKey(INSIDE, key).post('/payins', brebPayin())).status).toBe(201);
   });
 });
+
+// Last: it uses up the log lines of rejected requests.
+describe('a flood of rejected requests', () => {
+  it('from an address that is not allowed, or beyond a limit, is counted instead of logged', async () => {
+    const key = await newKey('--reads-per-second', '1', '--allow-from', '203.0.113.0/24');
+    const flood = (address: string) =>
+      Promise.all(Array.from({ length: 60 }, () => withKey(address, key).get('/balance')));
+    const statuses = [...(await flood(OUTSIDE)), ...(await flood(INSIDE))].map(({ status }) => status);
+    expect(statuses.filter((status) => status === 403)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(45);
+    const { headers } = await withKey(INSIDE, owner).get('/balance');
+    await logLine(headers.get('x-request-id'));
+    const lines = (stack.apis[0]?.output() ?? '').split('\n').filter((line) => line.includes(key.keyId));
+    // The flood may fall into two windows of ten seconds.
+    expect(lines.filter((line) => /"status":(403|429)/.test(line)).length).toBeLessThanOrEqual(40);
+  });
+});
