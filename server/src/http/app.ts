@@ -8,6 +8,7 @@ import { ApiError } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Principal } from '../organizations/organization.ts';
+import { issueAccessToken } from './api/issue-token.route.ts';
 import { OPERATIONS } from './api/operations.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { attemptedCredential } from './attempted-credential.ts';
@@ -142,7 +143,9 @@ function observe(app: FastifyInstance, deps: ApiDeps): void {
 function callerFields(request: FastifyRequest, status: number) {
   const { principal } = request;
   if (principal) return { organizationId: principal.organization.id, keyId: principal.keyId };
-  return status === 401 || status === 403 ? attemptedCredential(request) : {};
+  // The token operation has no principal: its client authenticates with the API key itself.
+  const isClient = request.routeOptions.url === issueAccessToken.path;
+  return isClient || status === 401 || status === 403 ? attemptedCredential(request) : {};
 }
 
 function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void {

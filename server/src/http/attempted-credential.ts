@@ -10,7 +10,7 @@ export interface AttemptedCredential {
 }
 
 /**
- * The id of the credential that a rejected request sent, if it has the form of one: it tells which API key leaked. The id is
+ * The id of the credential that a request sent which has no principal, if it has the form of one: it tells which API key leaked. The id is
  * public and unverified; the secret never leaves this function.
  */
 export function attemptedCredential({

@@ -100,6 +100,25 @@ describe('the log line of a request', () => {
     });
   });
 
+  it('has the API key of a token request that is answered or rejected', async () => {
+    const issued = await requestToken(OUTSIDE, owner);
+    expect(await logLine(issued.headers.get('x-request-id'))).toMatchObject({
+      status: 200,
+      keyId: owner.keyId,
+    });
+    const { keyId: client_id, apiKey: client_secret } = owner;
+    const form = new URLSearchParams({ grant_type: 'password', client_id, client_secret });
+    const rejected = await from(OUTSIDE, { 'content-type': 'application/x-www-form-urlencoded' }).request(
+      'POST',
+      '/oauth/token',
+      { raw: form.toString() },
+    );
+    expect(await logLine(rejected.headers.get('x-request-id'))).toMatchObject({
+      status: 400,
+      keyId: owner.keyId,
+    });
+  });
+
   it('has the id, and never the secret, of a credential that gets 401', async () => {
     const { keyId, apiKey } = await newKey();
     const secret = apiKey.split('_').at(-1) ?? '';
