@@ -155,11 +155,11 @@ export const ERRORS = {
     title: { en: 'Address not allowed', es: 'Dirección no permitida' },
     cause: {
       en: 'The credential is valid, but its API key may only be used from certain addresses, and this request came from another one.',
-      es: 'La credencial es válida, pero su llave API solo se puede usar desde ciertas direcciones, y esta solicitud llegó desde otra.',
+      es: 'La credencial es válida, pero su llave de API solo se puede usar desde ciertas direcciones, y esta solicitud llegó desde otra.',
     },
     remedy: {
       en: 'Send the request from an allowed address, or ask the operator to change the list of the API key. If you did not send the request, the API key was stolen: have it revoked.',
-      es: 'Envíe la solicitud desde una dirección permitida o pida al operador que cambie la lista de la llave API. Si usted no envió la solicitud, le robaron la llave API: pida que la revoquen.',
+      es: 'Envíe la solicitud desde una dirección permitida o pida al operador que cambie la lista de la llave de API. Si usted no envió la solicitud, le robaron la llave de API: pida que la revoquen.',
     },
     retry: 'after_change',
   },
@@ -402,8 +402,8 @@ export const ERRORS = {
     status: 429,
     title: { en: 'Too many requests', es: 'Demasiadas solicitudes' },
     cause: {
-      en: 'Your organization sends more requests than its limit allows, or many requests with invalid credentials came from your address. This one was refused before anything was done.',
-      es: 'Su organización envía más solicitudes de las que permite su límite, o desde su dirección llegaron muchas solicitudes con credenciales inválidas. Esta se rechazó antes de hacer nada.',
+      en: 'Your organization or this API key sends more requests than its limit allows, or many requests with invalid credentials came from your address. This one was refused before anything was done.',
+      es: 'Su organización o esta llave de API envía más solicitudes de las que permite su límite, o desde su dirección llegaron muchas solicitudes con credenciales inválidas. Esta se rechazó antes de hacer nada.',
     },
     remedy: {
       en: 'Wait for the time in `Retry-After` and send the same request again. `RateLimit` says what is left before you are refused; if the limit is too low for you, ask the operator of this service.',
