@@ -21,9 +21,10 @@ export async function orgPayoutLimits(deps: SystemDeps, options: Options): Promi
     'the id of an API key (see keys list)',
     '',
   );
+  const scope = { organizationId, apiKeyId };
   const limits = options.changes
-    ? await changePayoutLimits(deps, options.by, { organizationId, apiKeyId }, readChanges(options))
-    : await readPayoutLimits(deps, organizationId);
+    ? await changePayoutLimits(deps, options.by, scope, readChanges(options))
+    : await readPayoutLimits(deps, scope);
   if (!limits) throw new Error('there is no such organization or API key (see org list, keys list)');
   const shown = limits.filter((each) => apiKeyId === '' || each.apiKeyId === apiKeyId);
   return {

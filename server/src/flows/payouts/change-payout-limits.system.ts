@@ -25,10 +25,16 @@ const FIELDS = [
   'newReceiverHoldSeconds',
 ] as const satisfies readonly (keyof PayoutLimits)[];
 
-/** The limits of an organization and of its API keys, with today's usage; null when there is no such organization. */
-export function readPayoutLimits(deps: LimitDeps, organizationId: string): Promise<LimitsWithUsage[] | null> {
+/**
+ * The limits of an organization and of its API keys, with today's usage.
+ * @returns null when there is no such organization, or the scope names an API key that it does not have
+ */
+export function readPayoutLimits(deps: LimitDeps, scope: LimitScope): Promise<LimitsWithUsage[] | null> {
+  const { organizationId } = scope;
   return deps.system.transaction('read', async (tx) =>
-    (await organizationExists(tx, organizationId)) ? listPayoutLimits(tx, organizationId) : null,
+    (await organizationExists(tx, organizationId)) && (await hasKey(tx, scope))
+      ? listPayoutLimits(tx, organizationId)
+      : null,
   );
 }
 
@@ -63,10 +69,13 @@ export function changePayoutLimits(
   });
 }
 
-async function lockScope(tx: Tx, { organizationId, apiKeyId }: LimitScope): Promise<boolean> {
-  if (!(await lockOrganization(tx, organizationId))) return false;
-  if (apiKeyId === '') return true;
-  return (await listKeys(tx, organizationId)).some(({ id }) => id === apiKeyId);
+async function lockScope(tx: Tx, scope: LimitScope): Promise<boolean> {
+  return (await lockOrganization(tx, scope.organizationId)) !== null && hasKey(tx, scope);
+}
+
+/** Also true for the limits of the whole organization. */
+async function hasKey(tx: Tx, { organizationId, apiKeyId }: LimitScope): Promise<boolean> {
+  return apiKeyId === '' || (await listKeys(tx, organizationId)).some(({ id }) => id === apiKeyId);
 }
 
 /** Every limit with its previous value. Amounts are in cents, as strings, because JSON numbers are not exact. */
