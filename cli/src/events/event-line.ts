@@ -5,8 +5,10 @@ import { formatCents } from '../requests/pesos.ts';
 import { formatTimeOfDay } from '../requests/time.ts';
 
 interface EventSummary {
+  /** The network for an event about an API key. */
   readonly reference: string;
   readonly amount: string;
+  /** The API key for an event about one. */
   readonly status: string;
 }
 
@@ -14,12 +16,17 @@ interface EventSummary {
 export function summarizeEvent({ data }: CaudalEvent): EventSummary {
   const fields: Readonly<Record<string, unknown>> = { ...data };
   const cents = fields['confirmedAmountInCents'] ?? fields['amountInCents'] ?? pesosToCents(fields['amount']);
+  const key = typeof fields['apiKeyId'] === 'string' ? `key ${fields['apiKeyId']}` : '';
   const error = typeof fields['errorCode'] === 'string' ? ` ${fields['errorCode']}` : '';
   return {
-    reference: typeof fields['reference'] === 'string' ? fields['reference'] : '',
+    reference: textOf(fields['reference'] ?? fields['network']),
     amount: typeof cents === 'number' ? `COP ${formatCents(cents)}` : '',
-    status: typeof fields['status'] === 'string' ? fields['status'] + error : '',
+    status: typeof fields['status'] === 'string' ? fields['status'] + error : key,
   };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** Link events have only pesos. Converts through decimal text, without floating-point arithmetic. */
