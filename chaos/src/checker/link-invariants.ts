@@ -252,7 +252,7 @@ function payloadViolations({ rows, sinks }: World): Violation[] {
   const invariant: InvariantCode = 'link_event_matches_link';
   return sinks.before.flatMap((received) => {
     const event = rows.webhooks.eventById.get(received.id);
-    const link = event?.resource === 'paymentlink' ? rows.links.byId.get(event.resourceId) : undefined;
+    const link = event?.resource === 'paymentlink' ? rows.links.byId.get(event.resourceId ?? '') : undefined;
     if (!link) return [];
     const body = JSON.parse(sinks.bodies.get(received.bodyHash) ?? '{}') as { data?: object };
     const expected = expectedPayload(link);

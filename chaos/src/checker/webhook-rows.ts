@@ -5,7 +5,8 @@ export interface EventRow {
   readonly id: string;
   readonly event: string;
   readonly resource: string;
-  readonly resourceId: string;
+  /** Null: an event of an API key. */
+  readonly resourceId: string | null;
   readonly createdAt: Date;
   readonly undispatched: boolean;
 }

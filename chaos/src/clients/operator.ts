@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from '../stack/stack.ts';
 import type { ClientJournal } from './client-journal.ts';
+
+/** A new data key is active after 30 seconds. */
+const ACTIVATION_TIMEOUT_MS = 60_000;
 
 /** An operator command and its expected effect. */
 interface Command {
@@ -64,6 +68,30 @@ export class Operator {
     return { args: ['schedules', 'run', name] };
   }
 
+  /** Rotates the data key of a new organization: it is active, so that the rotation is not refused. */
+  async rotateNew(): Promise<Command> {
+    return rotation(await this.#stack.newOrganization());
+  }
+
+  /** Encrypts the values of an organization again: rotates its data key and waits until the new one is active. */
+  async reencrypt({ organizationId }: { readonly organizationId: string }): Promise<Command> {
+    await this.run(rotation({ organizationId }));
+    const deadline = performance.now() + ACTIVATION_TIMEOUT_MS;
+    while (!(await this.#isNewestKeyActive(organizationId))) {
+      if (performance.now() > deadline) throw new Error('the new data key did not become active');
+      await sleep(200);
+    }
+    return this.schedule('data-keys');
+  }
+
+  async #isNewestKeyActive(organizationId: string): Promise<boolean> {
+    const [row] = await this.#stack.query<{ active: boolean }>(
+      `select max(activates_at) <= clock_timestamp() as active from caudal.organization_keys where organization_id = $1`,
+      [organizationId],
+    );
+    return row?.active ?? false;
+  }
+
   async run({ args, about, doneBefore }: Command): Promise<void> {
     try {
       await this.#stack.command(...args);
@@ -83,4 +111,10 @@ export class Operator {
     }
     throw new Error('the command ended without reaching the failpoint');
   }
+}
+
+/** Refused while the newest key is not active: then it was rotated before. */
+function rotation({ organizationId }: { readonly organizationId: string }): Command {
+  const args = ['secrets', 'rotate-data-keys', '--org', organizationId, '--by', 'chaos'];
+  return { args, doneBefore: /no data key was rotated/ };
 }

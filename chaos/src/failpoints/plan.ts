@@ -48,6 +48,7 @@ export const EXECUTORS: Readonly<Record<string, Executor>> = {
   'lease queues': 'worker',
   'record deliveries': 'worker',
   'manage endpoints': 'api',
+  'record key networks': 'api',
   'replay events': 'api',
   settle: 'settlement',
   deposit: 'deposit',
@@ -93,6 +94,7 @@ export type Trigger =
   | 'status_poll'
   | 'delivery'
   | 'endpoint'
+  | 'new_network'
   | 'replay'
   | 'link'
   | 'attempt'
@@ -116,6 +118,7 @@ const TRIGGERS: Readonly<Record<string, Trigger>> = {
   'BRE_B queryOrders': 'status_poll',
   'record deliveries': 'delivery',
   'manage endpoints': 'endpoint',
+  'record key networks': 'new_network',
   'replay events': 'replay',
   'create links': 'link',
   'open attempt': 'attempt',

@@ -8,6 +8,7 @@ import type { Member } from '../stack/member.ts';
 import type { FaultOrder } from '../stack/rail-control.ts';
 import { acceptOne } from './acceptance-trigger.ts';
 import { LinkTriggers } from './link-triggers.ts';
+import { NetworkTrigger } from './network-trigger.ts';
 import { PayoutTriggers } from './payout-triggers.ts';
 import { type Executor, findExecutor, findTrigger, maxPasses, type Trigger } from './plan.ts';
 import { WebhookTriggers } from './webhook-triggers.ts';
@@ -91,6 +92,7 @@ type Triggers = Readonly<Record<Trigger, (api: string) => Promise<unknown>>>;
 function createTriggers(trial: Trial, payouts: PayoutTriggers, webhooks: WebhookTriggers): Triggers {
   const { stack } = trial;
   const links = new LinkTriggers(trial);
+  const networks = new NetworkTrigger(trial);
   return {
     expiry: () => stack.shiftTime(3_660_000),
     bank_page: () => failRailCalls(trial, { rail: 'PSE', operation: 'create' }),
@@ -101,6 +103,7 @@ function createTriggers(trial: Trial, payouts: PayoutTriggers, webhooks: Webhook
     status_poll: () => payouts.loseAnswers(),
     delivery: () => webhooks.deliver(),
     endpoint: (api) => webhooks.addOne(api),
+    new_network: (api) => networks.useFromNewNetwork(api),
     replay: (api) => webhooks.replayOne(api),
     link: (api) => links.createOne(api),
     attempt: (api) => links.startOne(api),
@@ -194,8 +197,9 @@ async function buildCommand(
     case 'settlement':
     case 'subtotals':
     case 'bank-list':
-    case 'data-keys':
       return operator.schedule(executor);
+    case 'data-keys':
+      return reencryptCommand(trial);
     case 'pause':
       return { args: ['rails', 'pause', ...PAUSED, '--reason', 'chaos', '--by', 'chaos'] };
     case 'organization':
@@ -203,10 +207,21 @@ async function buildCommand(
     case 'rewrap':
       return { args: ['secrets', 'rewrap'] };
     case 'rotate':
-      return { args: ['secrets', 'rotate-data-keys', '--by', 'chaos'] };
+      return operator.rotateNew();
     default:
       throw new Error('no command reaches this failpoint');
   }
+}
+
+/** Encrypts the secret and the URL of an endpoint again. The organization is new, so that it has few values. */
+async function reencryptCommand({
+  operator,
+  stack,
+  webhooks,
+}: Trial): Promise<Parameters<Trial['operator']['run']>[0]> {
+  const organization = await stack.newOrganization();
+  await webhooks?.create(organization, `reencrypted-${organization.organizationId}`, null);
+  return operator.reencrypt(organization);
 }
 
 /** An operator declines a payout that the rail left undecided. */
