@@ -83,6 +83,8 @@ describe('the master key', () => {
       );
     expect(inProduction('correct horse battery staple correct')).toHaveLength(1);
     expect(inProduction(KEY)).toEqual([]);
+    expect(inProduction('0123456789abcdef0123456789abcdef')).toHaveLength(1);
+    expect(inProduction(randomBytes(16).toString('hex'))).toEqual([]);
   });
 });
 
@@ -92,11 +94,24 @@ describe('the estimate of a secret', () => {
     'CorrectHorseBatteryStapleCorrectHorse',
     'another-master-key-of-32-characters',
     'abababababababababababababababababab',
+    '00000000000000000000000000000000',
+    'deadbeefdeadbeefdeadbeefdeadbeef',
+    'deadbeefcafebabefeedfacebadc0ded',
+    '0123456789abcdef0123456789abcdef',
+    '000102030405060708090a0b0c0d0e0f',
+    '00112233445566778899AABBCCDDEEFF',
+    '31415926535897932384626433832795',
   ])('is below 128 bits for %s', (phrase) => {
     expect(estimateBits(phrase)).toBeLessThan(MIN_MASTER_KEY_BITS);
   });
 
-  it('is at least 128 bits for random bytes in common encodings', () => {
+  it('is at least 128 bits for 16 random bytes in hexadecimal', () => {
+    const keys = Array.from({ length: 10_000 }, () => randomBytes(16).toString('hex'));
+    const texts = keys.flatMap((key) => [key, key.toUpperCase()]);
+    expect(texts.filter((text) => estimateBits(text) < MIN_MASTER_KEY_BITS)).toEqual([]);
+  });
+
+  it('is at least 128 bits for 32 random bytes in common encodings', () => {
     for (let round = 0; round < 2000; round += 1) {
       const bytes = randomBytes(32);
       for (const encoding of ['base64', 'base64url', 'hex'] as const)
