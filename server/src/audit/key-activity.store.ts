@@ -3,13 +3,15 @@ import { type Statement, statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
 import type { Cents } from '../kit/money.ts';
 
-/** Rows per kind: an operator reads them, and a month of a busy key has millions. */
+/** Rows per kind: an operator reads them, and a month of a busy key has millions. The newest are those of a thief. */
 export const MAX_ROWS = 1000;
 
 /** `created_at` is the start of the transaction and the id is stamped before it: both bounds, the id's with slack. */
 const SPAN = (created: string) =>
-  `organization_id = $1 and created_by = $2 and id >= caudal.uuid_floor($3::timestamptz - interval '1 minute') and ${created} >= $3
-   order by id limit ${MAX_ROWS}`;
+  `organization_id = $1 and created_by = $2 and ${created} >= $3 and ${created} < $4
+     and id >= caudal.uuid_floor($3::timestamptz - interval '1 minute')
+     and id < caudal.uuid_floor($4::timestamptz + interval '1 minute')
+   order by id desc limit $5`;
 
 interface Created {
   readonly id: string;
@@ -44,7 +46,7 @@ interface RecordedAction extends Created {
   readonly resourceId: string | null;
 }
 
-/** What one API key did, oldest first. No personal data. */
+/** What one API key did: the newest rows of each kind, oldest first. No personal data. */
 export interface KeyActivity {
   readonly payins: readonly CreatedPayment[];
   readonly payouts: readonly CreatedPayout[];
@@ -80,8 +82,9 @@ const STATEMENTS: Readonly<Record<keyof KeyActivity, Statement>> = {
     'key-activity.accepted-anomalies',
     // Earlier versions stored the bare id of the API key.
     `select id, accepted_at as created_at, payin_id, amount_in_cents from caudal.anomalies
-     where organization_id = $1 and accepted_by in ($2, replace($2, 'key:', '')) and accepted_at >= $3
-     order by accepted_at limit ${MAX_ROWS}`,
+     where organization_id = $1 and accepted_by in ($2, replace($2, 'key:', ''))
+       and accepted_at >= $3 and accepted_at < $4
+     order by accepted_at desc limit $5`,
   ),
   actions: of('actions', 'action, resource_id', 'merchant_actions', 'at'),
   transfers: of(
@@ -92,15 +95,31 @@ const STATEMENTS: Readonly<Record<keyof KeyActivity, Statement>> = {
   ),
 };
 
-/** Reads the rows of an API key through the primary keys: no index on `created_by` slows every creation down. */
+export interface ActivitySpan {
+  readonly organizationId: string;
+  readonly createdBy: Actor;
+  readonly since: Date;
+  /** Exclusive. */
+  readonly until: Date;
+  readonly maxRows: number;
+}
+
+/**
+ * Reads the rows of an API key through the primary keys, backwards: no index on `created_by` slows every creation down.
+ * @returns the newest rows of each kind, and whether older ones were left out
+ */
 export async function readActivity(
   tx: Tx,
-  organizationId: string,
-  createdBy: Actor,
-  since: Date,
-): Promise<KeyActivity> {
+  { organizationId, createdBy, since, until, maxRows }: ActivitySpan,
+): Promise<{ readonly activity: KeyActivity; readonly truncated: boolean }> {
   const activity: Record<string, readonly object[]> = {};
-  for (const [kind, rows] of Object.entries(STATEMENTS))
-    activity[kind] = await queryRecords(tx, rows, [organizationId, createdBy, since]);
-  return activity as unknown as KeyActivity;
+  let truncated = false;
+  for (const [kind, rows] of Object.entries(STATEMENTS)) {
+    // One more than is listed shows whether there are older ones.
+    const values = [organizationId, createdBy, since, until, maxRows + 1];
+    const found = await queryRecords<object>(tx, rows, values);
+    truncated ||= found.length > maxRows;
+    activity[kind] = found.slice(0, maxRows).toReversed();
+  }
+  return { activity: activity as unknown as KeyActivity, truncated };
 }

@@ -47,22 +47,22 @@ function readFilters(options: Options): ActionFilters {
     organizationId: organizationId || null,
     operator: options.matching('by', /^.{1,120}$/u, 'a name', '') || null,
     action: action.replace(/^(\w+) (\w+)$/, '$1.$2') || null,
-    since: readSince(options),
+    since: readTime(options, 'since'),
   };
 }
 
-/** `--since`; null without it. */
-export function readSince(options: Options): Date | null {
+/** `--since` or `--until`; null without it. */
+export function readTime(options: Options, name: 'since' | 'until'): Date | null {
   const description =
     'a day such as 2026-11-16 (from midnight in Bogotá) or a time such as 2026-11-16T14:00:00Z';
   const text = options.matching(
-    'since',
+    name,
     /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/,
     description,
     '',
   );
   if (text === '') return null;
   const at = new Date(text.includes('T') ? text : `${text}T00:00:00-05:00`);
-  if (Number.isNaN(at.getTime())) throw new UsageError(`--since must be ${description}`);
+  if (Number.isNaN(at.getTime())) throw new UsageError(`--${name} must be ${description}`);
   return at;
 }

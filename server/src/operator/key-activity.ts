@@ -1,20 +1,21 @@
 import type { SystemDeps } from '../deps.ts';
 import { type KeyReport, readKeyReport } from '../flows/operations/read-key-activity.system.ts';
 import { decimalPesos } from '../kit/money.ts';
-import { readSince } from './audit.ts';
+import { readTime } from './audit.ts';
 import { keyState } from './keys.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function keysActivity(deps: SystemDeps, options: Options): Promise<Output> {
   const [keyId] = options.args;
   if (keyId === undefined) throw new UsageError('keys activity needs the id of an API key (see keys list)');
-  const report = await readKeyReport(deps, keyId, readSince(options));
+  const span = { since: readTime(options, 'since'), until: readTime(options, 'until') };
+  const report = await readKeyReport(deps, keyId, span);
   if (!report) throw new Error(`there is no API key ${keyId}`);
   const state = keyState(report.key, deps.clock.time());
   return { json: toJson(report, state), text: toText(report, state) };
 }
 
-function toJson({ key, since, networks, activity, maxRows }: KeyReport, state: string): object {
+function toJson({ key, since, networks, activity, truncated }: KeyReport, state: string): object {
   const rows = Object.entries(activity).map(([kind, found]: [string, readonly object[]]) => [
     kind,
     found.map(withNumber),
@@ -24,7 +25,7 @@ function toJson({ key, since, networks, activity, maxRows }: KeyReport, state: s
     since,
     networks,
     ...Object.fromEntries(rows),
-    truncated: isTruncated(activity, maxRows),
+    truncated,
   };
 }
 
@@ -33,7 +34,7 @@ function withNumber({ amount, ...row }: { readonly amount?: bigint }): object {
   return amount === undefined ? row : { ...row, amountInCents: Number(amount) };
 }
 
-function toText({ key, since, networks, activity, maxRows }: KeyReport, state: string): string {
+function toText({ key, since, networks, activity, truncated, maxRows }: KeyReport, state: string): string {
   const { payins, payouts, paymentLinks, webhookEndpoints, keyLookups, acceptedAnomalies } = activity;
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [
@@ -74,8 +75,8 @@ function toText({ key, since, networks, activity, maxRows }: KeyReport, state: s
     ],
   ];
   const head = `API key ${key.id} (${key.name}) of organization ${key.organizationId}: ${state}\nSince ${since.toISOString()}`;
-  const cut = isTruncated(activity, maxRows)
-    ? [`The oldest ${maxRows} of a kind are shown; continue with --since.`]
+  const cut = truncated
+    ? [`Only the newest ${maxRows} of each kind are listed. List older ones with an earlier --until.`]
     : [];
   return [head, ...sections.map(([title, lines]) => section(title, lines)), ...cut].join('\n\n');
 }
@@ -93,8 +94,4 @@ function start({ id, createdAt }: { readonly id: string; readonly createdAt: Dat
 
 function money({ amount }: { readonly amount: bigint }): string {
   return `COP ${decimalPesos(amount)}`;
-}
-
-function isTruncated(activity: KeyReport['activity'], maxRows: number): boolean {
-  return Object.values(activity).some((rows: readonly object[]) => rows.length === maxRows);
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readKeyReport } from '../../src/flows/operations/read-key-activity.system.ts';
 import { ApiClient } from '../harness/api-client.ts';
 import { type LinkBody, linkRequest } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
@@ -193,6 +194,28 @@ it('cannot act after its revocation with a request that it opened before', async
   await until('a second has passed', () => Promise.resolve(performance.now() - openedAt > 1000));
   open.end(body);
   expect((await answered)[0].statusCode).toBe(401);
+});
+
+it('lists the newest rows in the order of time, and older ones before a time', async () => {
+  const { id } = await newShop(caudal, stack.api);
+  const key = await operator<typeof stolen>('keys', 'create', '--org', id, '--name', 'busy');
+  const client = use(OFFICE).with({ 'x-api-key': key.apiKey });
+  const payins: unknown[] = [];
+  for (let n = 0; n < 4; n += 1) payins.push((await client.post('/payins', brebPayin())).body['id']);
+  const read = async (until: Date | null, maxRows: number) => {
+    const report = await readKeyReport(caudal.deps, key.keyId, { since: null, until }, maxRows);
+    if (!report) throw new Error('the key is missing');
+    return { rows: report.activity.payins, truncated: report.truncated };
+  };
+  const all = await read(null, 4);
+  expect(all.rows.map(({ id }) => id)).toEqual(payins);
+  expect(all.truncated).toBe(false);
+  const newest = await read(null, 2);
+  expect(newest.rows.map(({ id }) => id)).toEqual(payins.slice(2));
+  expect(newest.truncated).toBe(true);
+  const older = await read(newest.rows[0]?.createdAt ?? null, 2);
+  expect(older.rows.map(({ id }) => id)).toEqual(payins.slice(0, 2));
+  expect(older.truncated).toBe(false);
 });
 
 it('reports a key that is used from an address outside its allow-list as not allowed', async () => {

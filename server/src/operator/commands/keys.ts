@@ -43,17 +43,22 @@ export const KEY_COMMANDS = [
     name: 'keys activity',
     audit: 'none',
     summary: 'list what an API key created, changed and moved, and the networks it was used from',
-    usage: 'keys activity KEY_ID [--since TIME]',
+    usage: 'keys activity KEY_ID [--since TIME] [--until TIME]',
     options: [
       {
         name: 'since',
         value: 'TIME',
         summary: 'from this day (midnight in Bogotá) or time on (default: the creation of the key)',
       },
+      {
+        name: 'until',
+        value: 'TIME',
+        summary: 'before this day (midnight in Bogotá) or time (default: now)',
+      },
     ],
     args: [KEY_ID],
     details:
-      'Includes what access tokens of the key did, also after its revocation. Payouts marked "unsent" can still be canceled: POST /payouts/ID/cancel with another API key of the organization. Rows written before migration 0014 name no API key and are not listed. Personal data is not shown.',
+      'Includes what access tokens of the key did, also after its revocation. Payouts marked "unsent" can still be canceled: POST /payouts/ID/cancel with another API key of the organization. Rows written before migration 0014 name no API key and are not listed. Lists the newest 1,000 rows of each kind in the time range, oldest first; on a busy organization a range of months takes minutes. Personal data is not shown.',
     examples: ['caudal keys activity 0100000000000000 --since 2026-11-16T14:00:00Z'],
   },
 ] as const satisfies readonly CatalogEntry[];
