@@ -86,6 +86,15 @@ describe('the master key', () => {
     expect(inProduction('0123456789abcdef0123456789abcdef')).toHaveLength(1);
     expect(inProduction(randomBytes(16).toString('hex'))).toEqual([]);
   });
+
+  it('may be a phrase in production while it is replaced', () => {
+    const found = problems({
+      CAUDAL_ENV: 'production',
+      CAUDAL_MASTER_KEY: KEY,
+      CAUDAL_MASTER_KEY_PREVIOUS: 'correct horse battery staple correct',
+    });
+    expect(found.filter((text) => text.includes('MASTER_KEY'))).toEqual([]);
+  });
 });
 
 describe('the estimate of a secret', () => {
