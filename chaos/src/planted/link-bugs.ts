@@ -36,23 +36,6 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
     breaks: [ONE_EVENT],
   },
   {
-    name: 'a link accepts an attempt while another is open',
-    patches: [
-      {
-        file: LINKS,
-        find: 'and l.${column} is null and l.closes_at > caudal.now()',
-        replace: 'and l.closes_at > caudal.now()',
-      },
-    ],
-    scenario: async (scenario) => {
-      const link = await scenario.link(false);
-      await scenario.start(link);
-      await scenario.start(link);
-      await scenario.checkRunning();
-    },
-    breaks: [ONE_ATTEMPT],
-  },
-  {
     name: 'a link expires while an attempt is open',
     patches: [
       {

@@ -213,7 +213,7 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
         find: '  return payoutTransfers(deps, ended, createdBy);\n',
         replace: `  const once = payoutTransfers(deps, ended, createdBy);
   const again = payoutTransfers(deps, ended.filter((row) => row.status === 'DECLINED'), createdBy);
-  return [...once, ...again.map((each) => ({ ...each, cause: { ...each.cause, id: \`\${each.cause.id}/2\` } }))];\n`,
+  return [...once, ...again.map((each) => ({ ...each, cause: { ...each.cause, id: each.id } }))];\n`,
       },
     ],
     // Another hold is needed: otherwise the held balance would become negative and the database would reject it.
