@@ -6,6 +6,7 @@ import {
   readPayoutLimits,
 } from '../flows/payouts/change-payout-limits.system.ts';
 import { decimalPesos } from '../kit/money.ts';
+import { counted } from './finding.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 import { readOrganizationId } from './organizations.ts';
 
@@ -105,8 +106,8 @@ function toText(limits: LimitsWithUsage): string {
     limits.apiKeyId === '' ? 'Organization' : `API key ${limits.apiKeyId}`,
     `  per day                 ${pesosText(limits.dayAmount)}, ${countText(limits.dayCount)}`,
     `  per receiver and day    ${pesosText(limits.receiverDayAmount)}, ${countText(limits.receiverDayCount)}`,
-    `  first payout to a new receiver waits  ${holdText(limits.newReceiverHoldSeconds)}`,
-    `  today (Bogotá)          COP ${decimalPesos(limits.amount)}, ${limits.payouts} payouts`,
+    `  new receivers wait      ${holdText(limits.newReceiverHoldSeconds)}`,
+    `  today (Bogotá)          COP ${decimalPesos(limits.amount)}, ${counted(limits.payouts, 'payout')}`,
   ].join('\n');
 }
 
@@ -115,7 +116,7 @@ function pesosText(amount: bigint | null): string {
 }
 
 function countText(count: number | null): string {
-  return count === null ? 'any number' : `${count} payouts`;
+  return count === null ? 'any number' : counted(count, 'payout');
 }
 
 function holdText(seconds: number | null): string {

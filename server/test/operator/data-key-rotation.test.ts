@@ -275,7 +275,7 @@ describe('a rotation of a data key', () => {
     ]);
   });
 
-  it('starts by itself for a key that has encrypted too many values', async () => {
+  it('starts automatically for a key that has encrypted 2^31 values', async () => {
     const operator = (await caudal.keys.load(new Set([OPERATOR_ORGANIZATION_ID])))(OPERATOR_ORGANIZATION_ID);
     const messages = async () => {
       const [row] = await stack.database.query<{ messages: number }>(
