@@ -6,7 +6,11 @@ import { type Stack, startStack } from '../harness/stack.ts';
 let stack: Stack;
 let driver: PayinDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  stack = await startStack({
+    apis: 1,
+    workers: 1,
+    settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+  });
   driver = new PayinDriver(stack);
 });
 afterAll(async () => {
