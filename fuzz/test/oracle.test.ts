@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { randomFrom } from '../../chaos/src/run/random.ts';
 import type { FuzzRequest } from '../src/generate/request.ts';
+import { findInternalDetails } from '../src/oracle/internal-detail.ts';
 import { LogCheck } from '../src/oracle/log-check.ts';
 import { checkResponse } from '../src/oracle/oracle.ts';
 import { findDifference } from '../src/probes/compare.ts';
@@ -147,4 +148,12 @@ test.each([
   expect(read?.body.toString()).toBe(body);
   expect(read?.complete).toBe(complete);
   expect(readAnswer(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no'), false)).toBeNull();
+});
+
+test.each([
+  ['relation pg_stat_activity does not exist', ['pg_stat_activity']],
+  ['<style nonce="pg_eCTxx7ObO_MiebZsxcg">', []],
+  ['<input value="X-pg_abc">', []],
+])('internal details in %s: %j', (text, found) => {
+  expect(findInternalDetails(text)).toEqual(found);
 });
