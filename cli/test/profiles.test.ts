@@ -63,6 +63,16 @@ test('profiles can be listed, switched and deleted; a stored API key is never se
     2,
     expect.stringContaining('only sent to the base URL'),
   ]);
+  for (const [variables, message] of [
+    [{ CAUDAL_BASE_URL: 'http://127.0.0.1:1' }, 'CAUDAL_BASE_URL needs --api-key or CAUDAL_API_KEY'],
+    [{ CAUDAL_BASE_URL: stackUrl(stack), CAUDAL_API_KEY: '' }, 'CAUDAL_API_KEY is empty'],
+    [{ CAUDAL_API_KEY: '' }, 'CAUDAL_API_KEY is empty'],
+  ] as const) {
+    const { code, stderr } = await home.start(['whoami'], variables).ended;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  }
+  const chosen = await home.start(['whoami', '--json', '--profile', 'two'], { CAUDAL_API_KEY: '' }).ended;
+  expect(JSON.parse(chosen.stdout)).toMatchObject({ source: 'profile two' });
   expect((await home.run('logout', '--profile', 'two')).code).toBe(0);
   const gone = await home.run('whoami', '--profile', 'two');
   expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('Profiles: one')]);

@@ -23,18 +23,23 @@ export function resolveConnection(environment: Environment, args: ParsedArgs): C
   const apiKey = args.text('api-key') ?? environment.apiKey;
   const baseUrl = args.text('base-url') ?? environment.baseUrl;
   const profileName = args.text('profile') ?? environment.profile;
+  const namesProfile = args.text('profile') !== undefined;
   const usesApiKey =
-    args.text('api-key') !== undefined ||
-    (environment.apiKey !== undefined && args.text('profile') === undefined);
+    args.text('api-key') !== undefined || (environment.apiKey !== undefined && !namesProfile);
   if (usesApiKey && apiKey !== undefined)
     return connectionFromApiKey(environment, apiKey, baseUrl, profileName, args);
-  if (args.text('base-url') !== undefined)
-    throw new UsageError('--base-url needs --api-key or CAUDAL_API_KEY', [
-      'A stored API key is only sent to the base URL it was stored with.',
-    ]);
+  if (args.text('base-url') !== undefined) throw baseUrlWithoutKey('--base-url');
+  // Otherwise the command would silently go to the server of a profile or of caudal dev.
+  if (environment.baseUrl !== undefined && !namesProfile) throw baseUrlWithoutKey('CAUDAL_BASE_URL');
   const stored = storedConnection(environment, profileName);
   if (stored === null) throw new CliError('no credentials found', HOW_TO_CONNECT);
   return stored;
+}
+
+function baseUrlWithoutKey(source: string): UsageError {
+  return new UsageError(`${source} needs --api-key or CAUDAL_API_KEY`, [
+    'A stored API key is only sent to the base URL it was stored with.',
+  ]);
 }
 
 function connectionFromApiKey(
@@ -45,6 +50,7 @@ function connectionFromApiKey(
   args: ParsedArgs,
 ): Connection {
   const source = args.text('api-key') === undefined ? 'CAUDAL_API_KEY' : '--api-key';
+  if (apiKey === '') throw new UsageError(`${source} is empty`, ['Set it to an API key, or unset it.']);
   const stack = findDevStack(environment.folder);
   const simulatorFor = (url: string) => (stack?.baseUrl === url ? stack.simulatorUrl : null);
   if (baseUrl !== undefined) {

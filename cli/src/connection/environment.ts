@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 /** Everything the CLI takes from its environment. No other file reads process.env. */
 export interface Environment {
+  /** May be empty, as in a CI job whose secret is missing. */
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
   readonly profile: string | undefined;
@@ -19,7 +20,7 @@ export function readEnvironment(): Environment {
   const readVariable = (name: string) => env[name] || undefined;
   const columns = Number(readVariable('COLUMNS'));
   return {
-    apiKey: readVariable('CAUDAL_API_KEY'),
+    apiKey: env['CAUDAL_API_KEY'],
     baseUrl: readVariable('CAUDAL_BASE_URL'),
     profile: readVariable('CAUDAL_PROFILE'),
     simulatorUrl: readVariable('CAUDAL_SIMULATOR_URL'),
