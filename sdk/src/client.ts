@@ -49,10 +49,13 @@ export class Caudal {
   readonly webhookEndpoints: WebhookEndpointsOperations;
   readonly accessTokens: AccessTokens;
 
+  /** @throws TypeError when an option is missing or invalid */
   constructor(options: CaudalOptions) {
+    checkOptions(options);
+    const credential = resolveCredential(options);
     const calls = new Calls({
       baseUrl: resolveBaseUrl(options),
-      credential: resolveCredential(options),
+      credential,
       language: options.language ?? null,
       maxRetries: checkCount('maxRetries', options.maxRetries ?? 3),
       timeoutMs: checkCount('timeoutMs', options.timeoutMs ?? 30_000),
@@ -72,10 +75,36 @@ export class Caudal {
   }
 }
 
+/** A Record, so that an option missing here is a compile error. */
+const OPTIONS: Readonly<Record<keyof CaudalOptions, true>> = {
+  apiKey: true,
+  accessToken: true,
+  baseUrl: true,
+  maxRetries: true,
+  timeoutMs: true,
+  language: true,
+  fetch: true,
+};
+
+/** Programs without type checks pass a key instead of options, misspell an option, or pass nothing. */
+function checkOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(
+      "new Caudal needs an object: new Caudal({ apiKey: 'cdl_test_…', baseUrl: 'https://…' })",
+    );
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined)
+    throw new TypeError(`new Caudal has no option ${unknown}; it has ${Object.keys(OPTIONS).join(', ')}`);
+}
+
 /** Validates the credential here: the platform's error for an invalid header would print the secret. */
 function resolveCredential({ apiKey, accessToken }: CaudalOptions): readonly [string, string] {
   const credential = apiKey ?? accessToken;
-  if (credential === undefined || credential === '' || (apiKey !== undefined && accessToken !== undefined))
+  if (
+    typeof credential !== 'string' ||
+    credential === '' ||
+    (apiKey !== undefined && accessToken !== undefined)
+  )
     throw new TypeError(
       'new Caudal needs an apiKey (cdl_test_… or cdl_live_…) or an accessToken, and not both',
     );
@@ -86,7 +115,7 @@ function resolveCredential({ apiKey, accessToken }: CaudalOptions): readonly [st
 
 function resolveBaseUrl({ baseUrl, apiKey, accessToken }: CaudalOptions): string {
   if (baseUrl === undefined) {
-    if (isLive({ apiKey, accessToken }))
+    if (!(apiKey ?? accessToken)?.startsWith('cdl_test_'))
       throw new TypeError('new Caudal needs the baseUrl of your server: only a cdl_test_… key has a default');
     return DEV_SERVER;
   }

@@ -22,6 +22,7 @@ const encoder = new TextEncoder();
  * @param body the raw body: text or bytes, not parsed
  * @param secret `whsec_…`, or several during a rotation
  * @throws WebhookVerificationError with a `reason`
+ * @throws TypeError when the secret is missing or malformed
  * @example
  * const event = await webhooks.unwrap(await request.text(), request.headers, secret);
  * if (event.event === 'payin.confirmed') ship(event.data.reference);
@@ -32,16 +33,27 @@ export async function unwrap(
   secret: string | readonly string[],
   { now = new Date() }: UnwrapOptions = {},
 ): Promise<CaudalEvent> {
+  const secrets = checkSecrets(secret);
   const text = decodeBody(body);
   const { id, timestamp, signature } = readSignatureHeaders(headers);
   checkAge(timestamp, now);
   const signed = encoder.encode(`${id}.${timestamp}.${text}`);
-  if (!(await verifyAnySignature(typeof secret === 'string' ? [secret] : secret, signed, signature)))
+  if (!(await verifyAnySignature(secrets, signed, signature)))
     throw new WebhookVerificationError(
       'signature_mismatch',
       'no signature matches: check the secret of the endpoint, and pass the raw body',
     );
   return parseEvent(text, id);
+}
+
+/** @throws TypeError, not WebhookVerificationError: the receiver is misconfigured, and the delivery may be genuine */
+function checkSecrets(secret: unknown): readonly string[] {
+  const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
+  if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === ''))
+    throw new TypeError(
+      'the webhook secret is missing: pass the whsec_… of the endpoint, for example from an environment variable',
+    );
+  return secrets as readonly string[];
 }
 
 function decodeBody(body: unknown): string {

@@ -197,8 +197,18 @@ describe('the API key', () => {
     },
   );
 
-  it('needs a baseUrl when live', () => {
+  it.each([
+    [undefined, /needs an object: new Caudal\(\{/],
+    ['cdl_test_x', /needs an object: new Caudal\(\{/],
+    [{ apikey: 'cdl_test_x' }, /no option apikey; it has apiKey, /],
+    [{ apiKey: 5 }, /needs an apiKey/],
+  ])('rejects the options %o with a sentence that names the mistake', (options, message) => {
+    expect(() => new Caudal(options as object)).toThrow(message);
+  });
+
+  it('needs a baseUrl when it is not a test key', () => {
     expect(() => new Caudal({ apiKey: 'cdl_live_x' })).toThrow(/baseUrl/);
+    expect(() => new Caudal({ apiKey: 'x' })).toThrow(/baseUrl/);
   });
 
   it('requires https when live, except on loopback', () => {

@@ -88,7 +88,6 @@ describe('unwrap', () => {
       (): Change => ({ headers: { 'webhook-signature': 'v1,AAAA' } }),
     ],
     ['signature_mismatch', 'no base64', (): Change => ({ headers: { 'webhook-signature': 'v1,*' } })],
-    ['signature_mismatch', 'no secrets', (): Change => ({ secret: [] })],
     ['timestamp_too_old', 'six minutes', (): Change => ({ agoSeconds: 301 })],
     ['timestamp_too_new', 'six minutes ahead', (): Change => ({ agoSeconds: -302 })],
     ['headers_missing', 'no id', (): Change => ({ headers: { 'webhook-id': undefined } })],
@@ -133,6 +132,16 @@ describe('unwrap', () => {
     expect(await thrownBy(changed({ secret: 'whsec_' }))).toBeInstanceOf(TypeError);
     expect(await thrownBy(changed({ secret: 'whsec_***' }))).toBeInstanceOf(TypeError);
   });
+
+  it.each([[undefined], [''], [[]], [[undefined]]])(
+    'throws TypeError for the missing secret %o',
+    async (secret) => {
+      const { body, headers } = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET });
+      const error = await thrownBy(webhooks.unwrap(body, headers, secret as unknown as string));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(String(error)).toContain('the webhook secret is missing');
+    },
+  );
 });
 
 interface Change {
