@@ -26,6 +26,10 @@ function row(reference: string, key: string, pesos: string, name = 'Janeth Smith
 function run(rows: readonly string[] | null, ...args: string[]) {
   const file = rows ? join(folder, 'file.csv') : 'payroll.csv';
   if (rows) writeFileSync(file, [HEADER, ...rows, ''].join('\r\n'));
+  return runFile(file, ...args);
+}
+
+function runFile(file: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['pay.ts', file, ...args], {
     cwd: HERE,
     env: { ...process.env, CAUDAL_API_KEY: dev.apiKey, CAUDAL_BASE_URL: dev.baseUrl },
@@ -72,12 +76,23 @@ describe('examples/payouts-from-csv', () => {
     ]);
   });
 
+  it('reads a file of a Colombian spreadsheet: semicolons, 1.250.000 and 980.000,50', () => {
+    const file = join(folder, 'excel.csv');
+    const cells = (reference: string, pesos: string) =>
+      row(reference, '@TESTOK', pesos).replaceAll(/,(?!\d{2}$)/g, ';');
+    const rows = [cells('ene-1', '1.250.000'), cells('ene-2', '980.000,50'), cells('ene-3', '$ 1.250')];
+    writeFileSync(file, `\uFEFF${[HEADER.replaceAll(',', ';'), ...rows, ''].join('\r\n')}`);
+    const { output } = runFile(file);
+    expect(output).toMatch(/line 2 .*1\.250\.000 .*ok/);
+    expect(output).toMatch(/line 3 .*980\.000,50 .*ok/);
+    expect(output).toMatch(/line 4 .*1\.250 .*ok/);
+  });
+
   it("rejects another person's key, an insufficient balance, an invalid amount and a duplicate reference", () => {
     expect(run([row('dec-1', '@TESTOK', '5', 'Pedro Ramírez')]).output).toMatch(/belongs to another person/);
     expect(run([row('dec-2', '@TESTOK', '99000000')]).output).toMatch(/does not cover/);
-    expect(run([row('dec-3', '@TESTOK', '1.250.000')]).output).toMatch(
-      /line 2: "1\.250\.000" is not a valid amount/,
-    );
+    for (const amount of ['"1,250"', '1.25.000', '12345678901'])
+      expect(run([row('dec-3', '@TESTOK', amount)]).output).toMatch(/line 2: ".*" is not a valid amount/);
     expect(run([row('dec-4', '@TESTOK', '5'), row('dec-4', '@TESTOK', '5')]).output).toMatch(
       /duplicate reference/,
     );

@@ -52,23 +52,34 @@ function parsePayment(
   };
 }
 
-/** Parses digits instead of floats, which cannot represent all amounts exactly. */
+/**
+ * Parses 1250000, 980000.50, and what a Colombian spreadsheet writes: 1.250.000 and 980.000,50. Rejects 1,250, which is
+ * either 1250 or 1.25. It parses digits instead of floats, which cannot represent all amounts exactly.
+ */
 function parseCents(file: string, line: number, text: string): number {
-  const [, pesos, cents = ''] = /^(\d{1,10})(?:\.(\d{1,2}))?$/.exec(text) ?? [];
-  if (pesos === undefined)
+  const [, plain, grouped, afterPoint, afterComma] =
+    /^(?:\$ ?)?(?:(\d{1,10})|(\d{1,3}(?:\.\d{3})+))(?:\.(\d{1,2})|,(\d{1,2}))?$/.exec(text) ?? [];
+  const pesos = plain ?? grouped?.replaceAll('.', '');
+  if (pesos === undefined || pesos.length > 10)
     throw new Error(
-      `${file}, line ${line}: "${text}" is not a valid amount; use the format 1250000 or 980000.50`,
+      `${file}, line ${line}: "${text}" is not a valid amount; use the format 1250000, 980000.50 or 1.250.000,50`,
     );
-  return Number(pesos) * 100 + Number(cents.padEnd(2, '0'));
+  return Number(pesos) * 100 + Number((afterPoint ?? afterComma ?? '').padEnd(2, '0'));
 }
 
-/** Parses RFC 4180: quoted cells may contain commas and line breaks; a doubled quote is a literal quote. */
+/**
+ * Parses RFC 4180: quoted cells may contain separators and line breaks; a doubled quote is a literal quote. Spreadsheets with
+ * Colombian settings separate cells by semicolons, because the comma is their decimal sign.
+ */
 function parseCsv(text: string): string[][] {
+  const [header = ''] = text.split(/\r?\n/, 1);
+  const separator = header.includes(';') ? ';' : ',';
+  const cells = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${separator}\\r\\n]*))(${separator}|\\r?\\n|$)`, 'g');
   const rows: string[][] = [];
   let row: string[] = [];
-  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+  for (const [, quoted, plain, end] of text.matchAll(cells)) {
     row.push(quoted?.replaceAll('""', '"') ?? plain ?? '');
-    if (end === ',') continue;
+    if (end === separator) continue;
     if (row.some((cell) => cell !== '')) rows.push(row);
     row = [];
   }
