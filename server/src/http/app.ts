@@ -306,6 +306,8 @@ function sendStream(reply: FastifyReply, { stream, ended, close }: StreamReply):
 
 function unknownRouteError(app: FastifyInstance, request: FastifyRequest): ApiError {
   const [path = ''] = request.url.split('?');
+  // `/payins/` is no route, although the router would match it with `/payins/:payinId`.
+  if (path.length > 1 && path.endsWith('/')) return new ApiError('not_found');
   const methods = (['GET', 'POST', 'PATCH', 'DELETE'] as const).filter(
     (method) => method !== request.method && app.findRoute({ method, url: path }) !== null,
   );

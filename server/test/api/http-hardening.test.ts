@@ -83,6 +83,16 @@ describe('another spelling of a path', () => {
     },
   );
 
+  it.each(['GET', 'POST', 'DELETE'])('%s with a slash at the end is 404 and says why', async (method) => {
+    const headers = { 'x-api-key': stack.organization.apiKey };
+    const response = await fetch(`${stack.apis[0]?.url}/payins/`, { method, headers });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      code: 'not_found',
+      detail: 'No path of the API ends with a slash: remove it.',
+    });
+  });
+
   it('in a path parameter works where the parameter needs it', async () => {
     for (const key of ['@TESTOK', '%40TESTOK']) {
       expect((await stack.api.get(`/breb/keys/${key}`)).status).toBe(200);
