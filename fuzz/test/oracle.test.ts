@@ -80,6 +80,26 @@ test.each(CORRUPTIONS)('$name is detected', ({ rule, apply }) => {
   for (const rules of planted) expect(rules).toContain(rule);
 });
 
+test('every documented response is correct, and one with an unlisted member is not', () => {
+  const documented = Object.values(world.document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId, responses }) =>
+      Object.entries(responses).flatMap(([status, { content }]) => {
+        const media = content?.['application/json'] as { readonly example?: object } | undefined;
+        return media?.example ? [{ id: operationId, status: Number(status), example: media.example }] : [];
+      }),
+    );
+  expect(documented.length).toBeGreaterThan(30);
+  const accepted = documented.filter(({ id, status, example }) => {
+    const operation = oracle.operations.find((each) => each.id === id);
+    const validate = operation ? oracle.validators.response(operation, status) : null;
+    expect({ id, violation: validate?.(example) }).toEqual({ id, violation: null });
+    return validate?.({ ...example, unlisted: 1 }) === null;
+  });
+  // An event with its deliveries consists of two schemas, neither of which can exclude members of the other.
+  expect(accepted.map(({ id }) => id)).toEqual(['getEvent']);
+});
+
 test('a value that the request contained is not foreign', () => {
   const body = JSON.stringify({ ...problem, detail: world.b.organizationId });
   const received = answer(400, 'application/problem+json', body);

@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { closed, closeSchemas } from './close-schemas.ts';
 import type { OpenApi, Operation } from './openapi.ts';
 
 /** Returns what violates the schema, or null. */
@@ -18,8 +19,8 @@ export function compileValidators(document: OpenApi, operations: readonly Operat
     strict: false,
     formats: { uri: isUri, uuid: true, 'date-time': isDate, email: true },
   });
-  ajv.addSchema({ $id: ID, components: document.components });
-  const compile = (schema: object) => toValidate(ajv.compile(JSON.parse(absolute(schema)) as object));
+  ajv.addSchema({ $id: ID, components: { schemas: closeSchemas(document.components.schemas) } });
+  const compile = (schema: object) => toValidate(ajv.compile(closed(JSON.parse(absolute(schema))) as object));
   const responses = new Map<string, Validate>();
   for (const operation of operations) {
     for (const [status, types] of operation.responses) {

@@ -23,7 +23,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       sourceData: {
         keyType: 'SINGLE_USE',
         keyString: '@CDL0102H3K9M2X7QWER',
-        checkoutUrl: 'https://pay.example.com/p/01…',
+        checkoutUrl: 'https://pay.example.com/p/0143hXcS0bPq',
         endToEndId: '20261114900000002TFY8Q2M9K4H7XWER3N',
       },
       errorCode: null,
@@ -52,7 +52,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       sourceData: {
         keyType: 'SINGLE_USE',
         keyString: '@CDL0102H3K9M2X7QWER',
-        checkoutUrl: 'https://pay.example.com/p/01…',
+        checkoutUrl: 'https://pay.example.com/p/0143hXcS0bPq',
         endToEndId: null,
       },
       errorCode: 'EXPIRED',

@@ -88,6 +88,8 @@ export function openApiDocument(
       version: '1.0',
       description:
         'Payins, payouts and hosted payment links on Colombia’s Bre-B and PSE rails.\n\nAmounts are integers in cents (1 peso = 100 cents). Times are UTC with milliseconds. Paths have no version; changes are additive. Requests with unknown fields are rejected.',
+      contact: { name: 'Documentation', url: `${baseUrl}/docs` },
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
     tags: [
@@ -268,7 +270,10 @@ function toParameters(
   });
 }
 
-/** Converts a zod schema to JSON Schema; schemas with an id become shared components. */
+/**
+ * Converts a zod schema to JSON Schema; schemas with an id become shared components. Objects in responses are open, because
+ * members are added without notice and strict clients would reject them; request bodies are closed.
+ */
 function toJsonSchema(
   schema: z.ZodType,
   io: 'input' | 'output',
@@ -278,14 +283,26 @@ function toJsonSchema(
     $schema: _,
     $defs = {},
     ...own
-  } = z.toJSONSchema(schema, { io, target: 'draft-2020-12', unrepresentable: 'any' }) as JsonSchema & {
+  } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (io === 'output' && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties;
+    },
+  }) as JsonSchema & {
     $schema?: string;
     $defs?: Record<string, JsonSchema>;
   };
-  for (const [name, definition] of Object.entries($defs)) schemas[name] = relocateRefs(definition);
+  const share = (name: string, definition: JsonSchema) => {
+    // A schema of requests and responses, such as Customer, is open.
+    if (io === 'output' || schemas[name] === undefined) schemas[name] = relocateRefs(definition);
+  };
+  for (const [name, definition] of Object.entries($defs)) share(name, definition);
   const { id, ...rest } = own as JsonSchema & { id?: string };
   if (id === undefined) return relocateRefs(rest);
-  schemas[id] = relocateRefs(rest);
+  share(id, rest);
   return { $ref: `#/components/schemas/${id}` };
 }
 

@@ -28,9 +28,6 @@ function schemaOf<Data, Schema extends z.ZodType>(
   return schema;
 }
 
-/** New fields may be added to an event at any time, so the published schemas do not exclude them. */
-export const OPEN = { additionalProperties: true };
-
 // Fields of payins and payouts. The order of the fields is the order in the body of an event.
 const IDENTITY = { id: true, reference: true, amount: true, amountInCents: true } as const;
 const STATE = {
@@ -52,20 +49,15 @@ const payinData = schemaOf(
     .extend({
       sourceData: z
         .union([
-          brebSource.omit({ qrString: true }).meta({ title: 'Bre-B', ...OPEN }),
-          pseSource.meta({ title: 'PSE', ...OPEN }),
+          brebSource.omit({ qrString: true }).meta({ title: 'Bre-B' }),
+          pseSource.meta({ title: 'PSE' }),
         ])
         .describe('Rail-specific data.'),
     })
     .pick({ ...IDENTITY, confirmedAmount: true, confirmedAmountInCents: true, ...STATE }),
 );
 
-const payoutData = schemaOf(
-  payoutEventData,
-  payoutSchema
-    .extend({ sourceData: payoutSchema.shape.sourceData.meta(OPEN) })
-    .pick({ ...IDENTITY, ...STATE }),
-);
+const payoutData = schemaOf(payoutEventData, payoutSchema.pick({ ...IDENTITY, ...STATE }));
 
 const linkData = schemaOf(
   linkEventData,

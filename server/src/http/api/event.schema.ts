@@ -4,7 +4,7 @@ import { FAILURE_REASONS } from '../../webhooks/sending/send-failure.ts';
 import { timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { EVENT_EXAMPLE_TIME, mapEvents } from './event-catalogue.ts';
-import { EVENT_DATA, OPEN } from './event-data.schema.ts';
+import { EVENT_DATA } from './event-data.schema.ts';
 
 /** The schema of an event's body, by event name. */
 export const EVENT_SCHEMAS = mapEvents((event, { type }): z.ZodObject => {
@@ -18,10 +18,10 @@ export const EVENT_SCHEMAS = mapEvents((event, { type }): z.ZodObject => {
       resource: z.literal(resource).describe('Type of the resource in `data`.'),
       createdAt: timestamp,
       data: EVENT_DATA[event]
-        .meta({ id: `${type}Data`, ...OPEN })
+        .meta({ id: `${type}Data` })
         .describe('The resource at the time of the event; its fields depend on `event`.'),
     })
-    .meta({ id: `${type}Event`, ...OPEN });
+    .meta({ id: `${type}Event` });
 });
 
 export const eventSchema = z
@@ -62,7 +62,7 @@ const deliveryWithEndpoint = z
   .meta({ id: 'DeliveryWithEndpoint' });
 
 export const eventWithDeliveries = z
-  .intersection(eventSchema, z.strictObject({ deliveries: z.array(deliveryWithEndpoint) }).meta(OPEN))
+  .intersection(eventSchema, z.strictObject({ deliveries: z.array(deliveryWithEndpoint) }))
   .meta({ id: 'EventWithDeliveries' });
 
 export const eventListSchema = z

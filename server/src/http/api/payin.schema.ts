@@ -139,7 +139,7 @@ export const PAYIN_EXAMPLE = {
   sourceData: {
     keyType: 'SINGLE_USE',
     keyString: '@CDL0102H3K9M2X7QWER',
-    checkoutUrl: 'https://pay.example.com/p/01…',
+    checkoutUrl: 'https://pay.example.com/p/0143hXcS0bPq',
     endToEndId: null,
   },
   callbackUrl: 'https://shop.example.com/thanks',

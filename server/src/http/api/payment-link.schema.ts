@@ -50,7 +50,7 @@ export const linkListSchema = z
 
 export const LINK_EXAMPLE = {
   paymentLinkId: '019b2c5e-c1d2-7e3f-8001-8b9c0d1e2f3a',
-  paymentLinkUrl: 'https://pay.example.com/l/0143hXcS0bPq…',
+  paymentLinkUrl: 'https://pay.example.com/l/0143hXcS0bPq',
   status: 'PENDING',
   createdAt: '2026-11-14T15:04:05.678Z',
   expiresAt: '2026-11-14T16:04:05.678Z',

@@ -99,7 +99,9 @@ interface TagObject {
 
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: Readonly<Record<'title' | 'version', string>> & Optional<'summary' | 'description', string>;
+  readonly info: Readonly<Record<'title' | 'version', string>> &
+    Optional<'summary' | 'description', string> &
+    Optional<'contact' | 'license', Readonly<Record<string, string>>>;
   readonly tags?: readonly TagObject[] | undefined;
   readonly security?: readonly SecurityRequirement[] | undefined;
   readonly paths: Readonly<Record<string, PathItemObject>>;
