@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { SiteFile } from '../../server/src/http/docs/site.ts';
+import { EXAMPLE_ADDRESS, type SiteFile } from '../../server/src/http/docs/site.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -23,6 +23,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Pagefind files and images are already compressed. */
 const COMPRESSIBLE = /\.(?:html|md|txt|css|js|json|svg)$/;
 const MIN_BYTES = 1024;
+/** Pages about a stack on the reader's own machine. */
+const LOCAL = /^guides\/quickstart(?:\.md|\/index\.html)$/;
 
 /** Describes every file for the server, and writes compressed versions next to it. */
 export function listFiles(folder: string, paths: readonly string[]): Record<string, SiteFile> {
@@ -46,5 +48,12 @@ function describeFile(folder: string, path: string): SiteFile {
     encodings.push('br', 'gzip');
   }
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-  return { path, type, hash, encodings, immutable: /^(?:_astro|pagefind\/(?:fragment|index))\//.test(path) };
+  return {
+    path,
+    type,
+    hash,
+    encodings,
+    immutable: /^(?:_astro|pagefind\/(?:fragment|index))\//.test(path),
+    addressed: /\.(?:html|md|txt)$/.test(path) && !LOCAL.test(path) && bytes.includes(EXAMPLE_ADDRESS),
+  };
 }

@@ -1,3 +1,4 @@
+import { EXAMPLE_ADDRESS } from '../../server/src/http/docs/site.ts';
 import { openApiDocument } from '../../server/src/http/openapi.ts';
 import { apiPages } from './api-pages.ts';
 import { commandsPage } from './commands-page.ts';
@@ -9,15 +10,12 @@ import type { Page } from './page.ts';
 import { statesPage } from './states-page.ts';
 import { testValuesPage } from './test-values-page.ts';
 
-/** Base URL of `npm run dev`, used in the guides. */
-const BASE_URL = 'http://127.0.0.1:8080';
-
 /** All pages generated from code. */
 export function allPages(): readonly Page[] {
-  const document = openApiDocument(BASE_URL);
+  const document = openApiDocument(EXAMPLE_ADDRESS);
   return [
-    ...apiPages(document, BASE_URL),
-    ...errorPages(BASE_URL),
+    ...apiPages(document, EXAMPLE_ADDRESS),
+    ...errorPages(EXAMPLE_ADDRESS),
     errorCodePage(),
     eventsPage(document),
     statesPage(),

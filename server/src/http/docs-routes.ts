@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Language } from '../kit/error-catalogue.ts';
 import { NOT_BUILT, problemListText, problemText } from './docs/problem-text.ts';
-import { sendFile, vary } from './docs/send-file.ts';
+import { compressText, sendFile, sendText, vary } from './docs/send-file.ts';
 import { type SiteFile, siteLoader } from './docs/site.ts';
 import { negotiateLanguage } from './language.ts';
 import { openApiDocument } from './openapi.ts';
@@ -15,7 +15,7 @@ const PROBLEM = /^errors(?:\/([^/]+))?$/;
 
 /** Serves `/openapi.json` and the site at `/docs`. A problem's `type` URL resolves even if the site is not built. */
 export function registerDocs(app: FastifyInstance, baseUrl: string, folder = BUILT): void {
-  const openapi = JSON.stringify(openApiDocument(baseUrl), null, 2);
+  const openapi = compressText(JSON.stringify(openApiDocument(baseUrl), null, 2));
   const site = siteLoader(folder);
 
   const page = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -30,13 +30,15 @@ export function registerDocs(app: FastifyInstance, baseUrl: string, folder = BUI
     if (!built) return plainTextReply(reply, path, problem, language);
     const find = (filePath: string): SiteFile | undefined => built.files.get(filePath);
     const file = (problem && language === 'es' ? find(`es/${path}`) : undefined) ?? find(path);
-    if (file) return sendFile(request, reply, built, file);
+    if (file) return sendFile(request, reply, built, file, baseUrl);
     const missing = find('404');
     reply.code(404);
-    return missing ? sendFile(request, reply, built, missing) : text(reply, 'Not found.\n');
+    return missing ? sendFile(request, reply, built, missing, baseUrl) : text(reply, 'Not found.\n');
   };
 
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(openapi));
+  app.get('/openapi.json', async (request, reply) =>
+    sendText(request, reply, await openapi, 'application/json; charset=utf-8'),
+  );
   for (const url of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt']) app.get(url, page);
 }
 

@@ -32,13 +32,14 @@ interface File {
   readonly text: string;
   readonly type?: string;
   readonly compressed?: boolean;
+  readonly addressed?: boolean;
 }
 
 /** A site as docs/build.ts produces it. */
 function build(files: Readonly<Record<string, File>>, at = new Date()): void {
   const dist = join(folder, 'dist');
   const list = Object.entries(files).map(
-    ([name, { text, type = 'text/html; charset=utf-8', compressed = false }]) => {
+    ([name, { text, type = 'text/html; charset=utf-8', compressed = false, addressed = false }]) => {
       const path = `${name === '' ? 'index' : name}.file`;
       mkdirSync(join(dist, path, '..'), { recursive: true });
       writeFileSync(join(dist, path), text);
@@ -49,7 +50,14 @@ function build(files: Readonly<Record<string, File>>, at = new Date()): void {
       const encodings = compressed ? ['br', 'gzip'] : [];
       return [
         name,
-        { path, type, hash: `hash-${text.length}`, encodings, immutable: name.startsWith('_astro/') },
+        {
+          path,
+          type,
+          hash: `hash-${text.length}`,
+          encodings,
+          immutable: name.startsWith('_astro/'),
+          addressed,
+        },
       ];
     },
   );
@@ -238,5 +246,35 @@ describe('a server without a built site', () => {
   it('still serves the OpenAPI document', async () => {
     const document = (await (await fetch(`${address}/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: 'https://api.example.com' }]);
+  });
+
+  it('shows its own address in the examples of a page', async () => {
+    const text = 'curl http://127.0.0.1:8080/payins && curl http://127.0.0.1:8080/balance';
+    build({ 'api/payins': { text, compressed: true, addressed: true }, 'guides/quickstart': { text } });
+    const read = (path: string, headers = {}) => fetch(`${address}/docs/${path}`, { headers });
+    const page = await read('api/payins');
+    expect(await page.text()).toBe(
+      'curl https://api.example.com/payins && curl https://api.example.com/balance',
+    );
+    expect(page.headers.get('content-security-policy')).toBe(POLICY);
+    const etag = page.headers.get('etag') ?? '';
+    expect((await read('api/payins', { 'if-none-match': etag })).status).toBe(304);
+    expect(await (await read('guides/quickstart')).text()).toBe(text);
+  });
+
+  it('compresses the OpenAPI document and answers 304 to its ETag', async () => {
+    const read = (headers: Record<string, string>) => fetch(`${address}/openapi.json`, { headers });
+    const compressed = await read({ 'accept-encoding': 'gzip' });
+    expect(Object.fromEntries(compressed.headers)).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-cache',
+      vary: expect.stringContaining('Accept-Encoding') as string,
+    });
+    expect(Number(compressed.headers.get('content-length'))).toBeLessThan(100_000);
+    expect(await compressed.json()).toMatchObject({ openapi: expect.stringMatching(/^3\./) as string });
+    const etag = compressed.headers.get('etag') ?? '';
+    expect((await read({ 'accept-encoding': 'gzip', 'if-none-match': etag })).status).toBe(304);
+    expect((await read({ 'accept-encoding': 'identity' })).headers.get('content-encoding')).toBeNull();
   });
 });

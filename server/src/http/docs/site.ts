@@ -12,7 +12,12 @@ export interface SiteFile {
   readonly encodings: readonly ('br' | 'gzip')[];
   /** The name contains a hash of the content. */
   readonly immutable: boolean;
+  /** The text contains `EXAMPLE_ADDRESS`, which the server replaces with its own address. */
+  readonly addressed: boolean;
 }
+
+/** The address of the server in the sources of the site: where `npm run dev` listens. */
+export const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080';
 
 export interface Site {
   readonly folder: string;
