@@ -83,18 +83,39 @@ export function apiPages(document: OpenApiDocument, baseUrl: string): readonly P
     );
   return [
     overview(document, operations, baseUrl),
-    ...RESOURCES.map((resource) => ({
-      slug: `api/${resource.slug}`,
-      title: resource.title,
-      description: `API reference: ${resource.title.toLowerCase()}.`,
-      settings: OPERATIONS_ONLY,
-      body: parts(
-        resource.lead,
-        ...operations
-          .filter(({ path }) => resource.path.test(path))
-          .map((operation) => operationSection(document, operation, baseUrl)),
-      ),
-    })),
+    ...RESOURCES.map((resource) => {
+      const sections = inExampleOrder(operations.filter(({ path }) => resource.path.test(path))).map(
+        (operation) => operationSection(document, operation, baseUrl),
+      );
+      return {
+        slug: `api/${resource.slug}`,
+        title: resource.title,
+        description: `API reference: ${resource.title.toLowerCase()}.`,
+        settings: OPERATIONS_ONLY,
+        body: parts(resource.lead, ...exampleVariables(sections.join('\n'), baseUrl), ...sections),
+      };
+    }),
+  ];
+}
+
+/** Deletions last: a reader who runs the examples of a page in order still has the resource. */
+function inExampleOrder(operations: readonly Operation[]): readonly Operation[] {
+  const isDeletion = ({ method }: Operation) => method === 'delete';
+  return [...operations.filter((each) => !isDeletion(each)), ...operations.filter(isDeletion)];
+}
+
+/** How to set the variables that the curl examples of a page use, besides the API key. */
+function exampleVariables(examples: string, baseUrl: string): readonly string[] {
+  const usesToken = examples.includes('$CAUDAL_ACCESS_TOKEN');
+  if (!usesToken && !examples.includes('$CAUDAL_KEY_ID')) return [];
+  const commands = ['export CAUDAL_KEY_ID=$(echo "$CAUDAL_API_KEY" | cut -d_ -f3)'];
+  if (usesToken)
+    commands.push(
+      `export CAUDAL_ACCESS_TOKEN=$(curl -s ${baseUrl}/oauth/token -u "$CAUDAL_KEY_ID:$CAUDAL_API_KEY" \\\n  -d grant_type=client_credentials | node -pe 'JSON.parse(fs.readFileSync(0)).access_token')`,
+    );
+  return [
+    `The examples need ${usesToken ? 'an [access token](/docs/api/tokens), which is valid for an hour' : "the API key's id"}:`,
+    block('sh', commands.join('\n')),
   ];
 }
 
@@ -118,7 +139,7 @@ function overview(document: OpenApiDocument, operations: readonly Operation[], b
     settings: { sidebar: { label: 'Overview' } },
     body: parts(
       prose(document.info.description),
-      `Examples use ${code(baseUrl)}, where ${code('npm run dev')} listens; use the base URL of your operator instead. Every server serves the machine-readable [openapi.json](/openapi.json) (OpenAPI ${document.openapi}) with its own URL.`,
+      `Examples use the address of this server, ${code(baseUrl)}. The machine-readable description is [openapi.json](/openapi.json) (OpenAPI ${document.openapi}).`,
       'The SDK examples assume this setup:',
       block(
         'ts',

@@ -88,6 +88,13 @@ function bodyOptions(mediaType: string, body: unknown): readonly string[] {
   ];
 }
 
+/** A key of its own for each example of a page: with the same key, the second one would be rejected. */
+function idempotencyKey({ name }: ParameterObject, body: unknown): string | undefined {
+  if (name !== 'Idempotency-Key' || typeof body !== 'object' || body === null) return undefined;
+  const { reference } = body as { readonly reference?: unknown };
+  return typeof reference === 'string' ? `${reference}-attempt` : undefined;
+}
+
 /** A curl command to paste into a shell. `body` is one of the examples of the request body. */
 export function curlExample(
   document: OpenApiDocument,
@@ -96,7 +103,8 @@ export function curlExample(
   body?: { readonly mediaType: string; readonly value: unknown },
 ): string {
   const headers = operation.parameters.flatMap((parameter) => {
-    const example = parameter.in === 'header' ? parameterExample(document, parameter) : undefined;
+    if (parameter.in !== 'header') return [];
+    const example = idempotencyKey(parameter, body?.value) ?? parameterExample(document, parameter);
     return example === undefined ? [] : [`-H ${quoted(`${parameter.name}: ${plain(example)}`)}`];
   });
   const method = operation.method === 'get' ? '' : ` -X ${operation.method.toUpperCase()}`;

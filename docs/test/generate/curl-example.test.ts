@@ -14,13 +14,13 @@ function operation(operationId: string): Operation {
 const BASE_URL = 'https://api.example.com';
 
 describe('the curl command', () => {
-  it('sends JSON with the credential from the environment', () => {
+  it('sends JSON with the credential from the environment and an idempotency key of its own', () => {
     const body = { mediaType: 'application/json', value: { reference: 'order-1' } };
     expect(curlExample(referenceDocument, operation('createPayin'), BASE_URL, body)).toBe(
       [
         "curl -X POST 'https://api.example.com/payins' \\",
         '  -H "x-api-key: $CAUDAL_API_KEY" \\',
-        "  -H 'Idempotency-Key: order-1042-attempt-1' \\",
+        "  -H 'Idempotency-Key: order-1-attempt' \\",
         "  -H 'Content-Type: application/json' \\",
         "  --data '{",
         '    "reference": "order-1"',
