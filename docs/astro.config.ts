@@ -1,3 +1,4 @@
+import { satteri } from '@astrojs/markdown-satteri';
 import starlight from '@astrojs/starlight';
 import { defineConfig, passthroughImageService } from 'astro/config';
 import { SIDEBAR } from './src/sidebar.ts';
@@ -16,6 +17,8 @@ export default defineConfig({
   image: { service: passthroughImageService() },
   prefetch: false,
   devToolbar: { enabled: false },
+  // Smart punctuation would turn the `--` of options into a dash, and a copied command would fail.
+  markdown: { processor: satteri({ features: { smartPunctuation: false } }) },
   integrations: [
     starlight({
       title: 'Caudal',

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/src/command-list.ts';
 import { GLOBAL_OPTIONS } from '../../cli/src/framework/global-options.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../../server/src/events/event.ts';
+import { EXAMPLE_ADDRESS } from '../../server/src/http/docs/site.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
 import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.columns.ts';
@@ -110,6 +111,8 @@ describe('the other reference pages', () => {
       ...all.flatMap(({ options, args }) => [...options.map(option), ...args.map(({ name }) => name)]),
     ];
     expect(sorted(fieldNames(html))).toEqual(sorted(known));
+    // Smart punctuation would turn `--wait` into a dash and a word.
+    expect(pageContent(html).match(/[–—]\w+/g) ?? []).toEqual([]);
   });
 
   it('draw every state', () => {
@@ -151,6 +154,17 @@ describe('the site', () => {
     );
     expect(listed.filter((address) => !site.files.has(address))).toEqual([]);
     expect(listed).toHaveLength(slugs().length);
+  });
+
+  it('marks the files in which the server replaces its address', () => {
+    const texts = [...site.files].filter(([, { type }]) => /^text\/(?:html|markdown|plain)/.test(type));
+    const withAddress = texts.filter(([address]) => site.text(address).includes(EXAMPLE_ADDRESS));
+    const unmarked = withAddress.filter(([, { addressed }]) => !addressed).map(([address]) => address);
+    // The quickstart runs a stack on the machine of its reader.
+    expect(unmarked.sort()).toEqual(['guides/quickstart', 'guides/quickstart.md']);
+    expect(withAddress.length).toBeGreaterThan(unmarked.length);
+    const split = texts.filter(([address]) => /127\.0\.0\.1<[^>]*>:8080/.test(site.text(address)));
+    expect(split).toEqual([]);
   });
 
   it('has no broken links in pages and Markdown versions', () => {
