@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 
-// Keeps compiled code between runs, so that commands start fast.
-enableCompileCache();
+// Keeps compiled code between runs, so that commands start fast. Node 20 does not have it.
+module.enableCompileCache?.();
 
 const interrupted = new AbortController();
 let times = 0;

@@ -1,11 +1,12 @@
 import { type Parsed, type Program, parseArguments } from '@caudal/command-tree';
+import manifest from '../package.json' with { type: 'json' };
 import { ALL_COMMANDS } from './all-commands.ts';
 import { readEnvironment } from './connection/environment.ts';
 import type { Command, CommandDescription, Context, ServerCommand } from './framework/command.ts';
 import { UnknownOutcomeError } from './framework/errors.ts';
 import { EXIT, type ExitCode } from './framework/exit-codes.ts';
 import { explain } from './framework/explain.ts';
-import { GLOBAL_OPTIONS, HELP_OPTION } from './framework/global-options.ts';
+import { GLOBAL_OPTIONS, HELP_OPTION, VERSION_OPTION } from './framework/global-options.ts';
 import { CLOSING, INTRO, overviewRows } from './framework/help.ts';
 import { ParsedArgs } from './framework/parsed-args.ts';
 import { TOPICS } from './framework/topics.ts';
@@ -36,6 +37,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
 }
 
 async function dispatch(argv: readonly string[], context: Context): Promise<ExitCode | undefined> {
+  if (argv.includes(`--${VERSION_OPTION.name}`)) return showVersion(context);
   const operatorCommands = await serverCommands();
   const commands: readonly AnyCommand[] = [...ALL_COMMANDS, ...(operatorCommands ?? [])];
   const program: Program<AnyCommand> = {
@@ -56,6 +58,12 @@ async function dispatch(argv: readonly string[], context: Context): Promise<Exit
   if (parsed.kind === 'help') return showHelp(context, commands, parsed);
   if (parsed.command.run === null) return runByServer(argv, context.environment);
   return parsed.command.run(context, new ParsedArgs(parsed.values, parsed.args));
+}
+
+function showVersion({ screen }: Context): ExitCode {
+  const { version } = manifest;
+  screen.result({ version }, () => `caudal ${version}`);
+  return EXIT.success;
 }
 
 function showHelp(

@@ -1,28 +1,48 @@
 /**
- * npm run build -w sdk: writes sdk/dist, which is what is published: JavaScript, declarations, a manifest of its own, the
- * README and the licence. Inside the repository the SDK runs from its source.
+ * npm run build -w sdk: writes sdk/dist, which is what is published: ES modules and CommonJS with their declarations and
+ * source maps, a manifest of its own, the README and the license. Inside the repository the SDK runs from its source.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commonManifest } from '../../scripts/packages/manifest.ts';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
 
+/** The folder of each module system, its `type` and the compiler options that differ. */
+const FORMATS = [
+  ['esm', 'module', []],
+  [
+    'cjs',
+    'commonjs',
+    ['--module', 'commonjs', '--moduleResolution', 'bundler', '--verbatimModuleSyntax', 'false'],
+  ],
+] as const;
+
 /** @param folder is emptied first */
 export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const run = spawnSync(process.execPath, [TSC, '-p', 'tsconfig.build.json', '--outDir', folder], {
-    cwd: HERE,
-    encoding: 'utf8',
-  });
-  if (run.status !== 0) throw new Error(`the SDK does not compile:\n${run.stdout}${run.stderr}`);
-  for (const name of globSync('**/*.d.ts', { cwd: folder })) renameImports(join(folder, name));
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  for (const [format, type, options] of FORMATS) {
+    const target = join(folder, format);
+    compile(target, options);
+    for (const name of globSync('**/*.d.ts', { cwd: target })) renameImports(join(target, name));
+    writeJson(join(target, 'package.json'), { type });
+  }
+  writeJson(join(folder, 'package.json'), manifest());
   copyFileSync(join(HERE, 'README.md'), join(folder, 'README.md'));
   copyFileSync(join(HERE, '../LICENSE'), join(folder, 'LICENSE'));
+}
+
+function compile(target: string, options: readonly string[]): void {
+  mkdirSync(target, { recursive: true });
+  const run = spawnSync(
+    process.execPath,
+    [TSC, '-p', 'tsconfig.build.json', '--outDir', target, ...options],
+    { cwd: HERE, encoding: 'utf8' },
+  );
+  if (run.status !== 0) throw new Error(`the SDK does not compile:\n${run.stdout}${run.stderr}`);
 }
 
 /** The compiler rewrites `./x.ts` in what it emits as JavaScript, and leaves it in declarations, where it leads nowhere. */
@@ -32,24 +52,28 @@ function renameImports(path: string): void {
 }
 
 function manifest(): object {
-  const { name, version, license } = JSON.parse(readFileSync(join(HERE, 'package.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
   return {
-    name,
-    version,
+    ...commonManifest(HERE),
     description: 'Payins, payouts and payment links on Bre-B and PSE: the client of a Caudal server.',
     keywords: ['caudal', 'payments', 'colombia', 'bre-b', 'pse', 'webhooks'],
-    license,
     type: 'module',
     sideEffects: false,
-    engines: { node: '>=20' },
+    // For tools that do not read `exports`.
+    main: './cjs/index.js',
+    module: './esm/index.js',
+    types: './cjs/index.d.ts',
     exports: {
-      '.': { types: './index.d.ts', default: './index.js' },
+      '.': {
+        import: { types: './esm/index.d.ts', default: './esm/index.js' },
+        require: { types: './cjs/index.d.ts', default: './cjs/index.js' },
+      },
       './package.json': './package.json',
     },
   };
+}
+
+function writeJson(path: string, value: object): void {
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 if (import.meta.main) {

@@ -42,10 +42,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the published package', () => {
   it('contains code, types, README and license, without dependencies', () => {
     const installed = join(project, 'node_modules/@caudal/sdk');
-    const files = globSync('**', { cwd: installed, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => entry.name);
-    expect(files).toEqual(expect.arrayContaining(['index.js', 'index.d.ts', 'README.md', 'LICENSE']));
+    const files = globSync('**', { cwd: installed });
+    for (const format of ['esm', 'cjs'])
+      expect(files).toEqual(
+        expect.arrayContaining(['index.js', 'index.js.map', 'index.d.ts'].map((name) => join(format, name))),
+      );
+    expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE']));
     expect(files.filter((name) => /(?<!\.d)\.ts$/.test(name))).toEqual([]);
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as object;
     expect(manifest).not.toHaveProperty('dependencies');
@@ -57,26 +59,34 @@ describe('the published package', () => {
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
-  it('passes attw for ES modules', async () => {
+  it('passes attw for every module system and resolution', async () => {
     const { stdout } = await run(process.execPath, [
       ATTW,
       tarball,
       '--profile',
-      'esm-only',
+      'strict',
       '--format',
       'json',
     ]);
     const { analysis, problems } = JSON.parse(stdout) as {
       readonly analysis: { readonly types: unknown };
-      readonly problems?: Readonly<Record<string, unknown>>;
+      readonly problems?: object;
     };
     expect(analysis.types).toBeTruthy();
-    // The esm-only profile covers CommonJS resolution, which is not a problem.
-    expect(Object.keys(problems ?? {}).filter((kind) => kind !== 'CJSResolvesToESM')).toEqual([]);
+    expect(problems ?? {}).toEqual({});
+  });
+
+  it('has source maps with their sources', () => {
+    for (const format of ['esm', 'cjs']) {
+      const map = JSON.parse(readFileSync(join(built, format, 'client.js.map'), 'utf8')) as {
+        readonly sourcesContent: readonly string[];
+      };
+      expect(map.sourcesContent[0]).toContain('export class Caudal');
+    }
   });
 
   it('has no imports of other packages and uses no Node globals', () => {
-    for (const name of globSync('**/*.js', { cwd: built })) {
+    for (const name of globSync('esm/**/*.js', { cwd: built })) {
       const text = readFileSync(join(built, name), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
       const imports = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(
         ([, from]) => from ?? '',
@@ -101,7 +111,7 @@ describe('the published package', () => {
       '--experimental-vm-modules',
       '--no-warnings',
       join(FIXTURES, 'web-globals.mjs'),
-      built,
+      join(built, 'esm'),
       server.url,
     ]);
     expect(JSON.parse(stdout)).toEqual({

@@ -6,6 +6,12 @@ export const HELP_OPTION: OptionDescription = {
   summary: 'show help for the command',
 };
 
+export const VERSION_OPTION: OptionDescription = {
+  name: 'version',
+  value: null,
+  summary: 'print the version of the command line',
+};
+
 /** Accepted by every command of the CLI, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionDescription[] = [
   { name: 'json', value: null, summary: 'print JSON: one document, or one per line for streams' },
@@ -17,4 +23,5 @@ export const GLOBAL_OPTIONS: readonly OptionDescription[] = [
   },
   { name: 'base-url', value: 'URL', summary: 'base URL of the API, with --api-key' },
   HELP_OPTION,
+  VERSION_OPTION,
 ];

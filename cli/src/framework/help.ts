@@ -26,11 +26,16 @@ Help for one command, with examples: caudal help payins create`;
 /** One row per first word, with its subcommands; then the exit codes. */
 export function overviewRows(commands: readonly CommandDescription[]): OverviewRow[] {
   const rows = SECTIONS.flatMap(([section, heading]) => {
-    const names = Map.groupBy(
-      commands.filter((command) => command.section === section),
-      ({ name }) => name.split(' ')[0] ?? name,
-    );
-    return [...names].map(([name, those]) => ({ heading, name, summary: rowSummary(name, those) }));
+    const those = commands.filter((command) => command.section === section);
+    const names = new Set(those.map(firstWord));
+    return [...names].map((name) => ({
+      heading,
+      name,
+      summary: rowSummary(
+        name,
+        those.filter((command) => firstWord(command) === name),
+      ),
+    }));
   });
   const exitCodes = EXIT_CODE_DESCRIPTIONS.map(([name, summary]) => ({
     heading: 'Exit codes:',
@@ -38,6 +43,10 @@ export function overviewRows(commands: readonly CommandDescription[]): OverviewR
     summary,
   }));
   return [...rows, ...exitCodes];
+}
+
+function firstWord({ name }: CommandDescription): string {
+  return name.split(' ')[0] ?? name;
 }
 
 function rowSummary(first: string, commands: readonly CommandDescription[]): string {
