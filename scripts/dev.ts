@@ -8,8 +8,8 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
+import { type BuildTarget, buildInBackground, DOCS, isStale, PACKAGES } from './stack/background-build.ts';
 import type { Child } from './stack/child.ts';
-import { buildDocs, docsAreStale } from './stack/docs-site.ts';
 import { freePort, type PostgresCluster, startPostgres } from './stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from './stack/processes.ts';
 import { seedOrganization } from './stack/seed.ts';
@@ -100,8 +100,9 @@ async function main(): Promise<number> {
       );
     else {
       console.log(welcome(running));
-      buildStaleDocs(print);
+      buildIfStale(DOCS, print);
     }
+    buildIfStale(PACKAGES, print);
     const crashed = running.children.map((child) =>
       child.exited.then((code) => ({ code, output: child.output() })),
     );
@@ -129,15 +130,16 @@ function whenOrphaned(onOrphaned: () => void): void {
   setInterval(() => process.ppid !== parent && onOrphaned(), 1000).unref();
 }
 
-/** Builds the docs site while the stack is already running, so that users do not wait for it. */
-function buildStaleDocs(print: (text: string) => void): void {
-  if (!docsAreStale()) return;
-  print('Building the docs …');
-  const build = buildDocs();
-  started.push({ name: 'docs', stop: build.stop, kill: build.kill });
+/** Builds while the stack is already running, so that users do not wait for it. */
+function buildIfStale(target: BuildTarget, print: (text: string) => void): void {
+  if (!isStale(target)) return;
+  const { title, script } = target;
+  print(`Building the ${title} …`);
+  const build = buildInBackground(target);
+  started.push({ name: script, stop: build.stop, kill: build.kill });
   void build.done.then((end) => {
-    if (end === 'built') print('The docs are built.');
-    if (end === 'failed') print('The docs build failed. Run `npm run docs` to see why.');
+    if (end === 'built') print(`The ${title} are built.`);
+    if (end === 'failed') print(`The build of the ${title} failed. Run \`npm run ${script}\` to see why.`);
   });
 }
 
@@ -256,6 +258,7 @@ Caudal is running. Data is stored in ${relative(process.cwd(), dataDir)} (npm ru
 
   API        ${running.baseUrl}
   Docs       ${running.baseUrl}/docs
+  Packages   ${running.baseUrl}/packages   (the SDK and the command line, for npm install)
   Metrics    ${running.opsUrl}/metrics
   Simulator  ${running.simulatorUrl}   (the simulated rails: pay there; payins with idNumber 1000000001 are paid automatically)
   Database   ${running.databaseUrl}
@@ -286,10 +289,10 @@ function commands(running: Running): string {
   const operator = isDefault ? '' : ` --env-file ${relative(process.cwd(), settingsFile())}`;
   return `In another terminal:
 
-  stream events            npx caudal listen${merchant}
-  simulate a paid payin    npx caudal trigger payin.confirmed${merchant}
-  check the health         npx caudal doctor${operator}
-  all commands             npx caudal help
+  stream events            npm run caudal -- listen${merchant}
+  simulate a paid payin    npm run caudal -- trigger payin.confirmed${merchant}
+  check the health         npm run caudal -- doctor${operator}
+  all commands             npm run caudal -- help
 `;
 }
 

@@ -20,6 +20,7 @@ import { toApiError } from './framework-error.ts';
 import { negotiateLanguage } from './language.ts';
 import { withoutNullFields } from './null-fields.ts';
 import { isMerchantOperation, type Operation, type Reply, type StreamReply } from './operation.ts';
+import { registerPackages } from './packages-routes.ts';
 import { sendProblem } from './problem.ts';
 import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
 import { rejectConnection } from './reject-connection.ts';
@@ -66,7 +67,7 @@ declare module 'fastify' {
   }
 }
 
-/** Builds the public server: API operations, rail notices, checkout pages and docs. */
+/** Builds the public server: API operations, rail notices, checkout pages, docs and packages. */
 export function buildApp(deps: ApiDeps): FastifyInstance {
   const app = Fastify({
     logger: false,
@@ -97,6 +98,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   registerCheckout(app, { ...deps.checkout, deps, banks: deps.banks, operator: deps.operator });
   registerVerify(app, { deps, finder: deps.receiptFinder, operator: deps.operator.name });
   registerDocs(app, deps.baseUrl);
+  registerPackages(app, deps.baseUrl);
   deps.gate.guard(app.server);
   return app;
 }

@@ -4,8 +4,8 @@ import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
-/** Build output, or not part of the site. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Build output, or not part of what is built. */
 const IGNORED = new Set([
   'dist',
   '.build',
@@ -18,10 +18,37 @@ const IGNORED = new Set([
   'decisions',
 ]);
 
-/** Whether the built site is missing or older than its sources. */
-export function docsAreStale(): boolean {
-  const built = statSync(join(DOCS, 'dist', 'site.json'), { throwIfNoEntry: false });
-  return built === undefined || newestMtimeMs(DOCS) > built.mtimeMs;
+/** Something that the server serves besides the API and that `npm run dev` builds while the stack is running. */
+export interface BuildTarget {
+  readonly title: string;
+  /** The npm script that builds it, and its program. */
+  readonly script: string;
+  readonly program: string;
+  readonly sources: readonly string[];
+  /** Exists once it is built, and is newer than the sources. */
+  readonly output: string;
+}
+
+export const DOCS: BuildTarget = {
+  title: 'docs',
+  script: 'docs',
+  program: 'docs/build.ts',
+  sources: ['docs'],
+  output: 'docs/dist/site.json',
+};
+
+export const PACKAGES: BuildTarget = {
+  title: 'packages of the SDK and the command line',
+  script: 'packages',
+  program: 'scripts/build-packages.ts',
+  sources: ['sdk', 'cli', 'command-tree', 'scripts/packages'],
+  output: 'dist/packages',
+};
+
+/** Whether the output is missing or older than its sources. */
+export function isStale({ sources, output }: BuildTarget): boolean {
+  const built = statSync(join(ROOT, output), { throwIfNoEntry: false });
+  return built === undefined || sources.some((folder) => newestMtimeMs(join(ROOT, folder)) > built.mtimeMs);
 }
 
 function newestMtimeMs(folder: string): number {
@@ -34,15 +61,15 @@ function newestMtimeMs(folder: string): number {
     .reduce((newest, each) => Math.max(newest, each), 0);
 }
 
-export interface DocsBuild {
+export interface BackgroundBuild {
   readonly done: Promise<'built' | 'failed' | 'stopped'>;
   readonly stop: () => Promise<unknown>;
   readonly kill: () => void;
 }
 
-/** Builds the site at low priority while the stack is running. */
-export function buildDocs(): DocsBuild {
-  const child = spawn(process.execPath, [join(DOCS, 'build.ts')], { stdio: 'ignore', detached: true });
+/** Builds at low priority while the stack is running. */
+export function buildInBackground({ program }: BuildTarget): BackgroundBuild {
+  const child = spawn(process.execPath, [join(ROOT, program)], { stdio: 'ignore', detached: true });
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const done = new Promise<'built' | 'failed' | 'stopped'>((resolve) => {
     child.once('error', () => resolve('failed'));
