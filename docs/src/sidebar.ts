@@ -2,7 +2,14 @@
 export const SIDEBAR = [
   {
     label: 'Start',
-    items: ['index', 'guides/quickstart', 'guides/testing', 'guides/going-live'],
+    items: [
+      'index',
+      'guides/quickstart',
+      'guides/install',
+      'guides/testing',
+      'guides/going-live',
+      'guides/versions',
+    ],
   },
   {
     label: 'Guides',

@@ -29,7 +29,7 @@ async function dev({ screen }: Context, args: ParsedArgs): Promise<ExitCode | un
   const clone = cloneFolder();
   if (clone === null) {
     throw new CliError('not a clone of Caudal: dev starts the server from its source', [
-      'Clone the repository, then run: npm ci && npx caudal dev',
+      'Clone the repository, then run: npm ci && npm run dev',
     ]);
   }
   const data = args.text('data');

@@ -28,7 +28,8 @@ export function localized(stack: DevStack, page: string, text: string): string {
 
 export function pageEnvironment(stack: DevStack, page: string): Record<string, string | undefined> {
   return {
-    PATH: process.env['PATH'],
+    // `caudal` is installed on the reader's machine.
+    PATH: `${ROOT}node_modules/.bin:${process.env['PATH']}`,
     HOME: stack.folder,
     NO_COLOR: '1',
     CAUDAL_API_KEY: stack.apiKey,
