@@ -17,7 +17,7 @@ export function brokenLinks(
 }
 
 /** Served by the server, not part of the site. */
-const SERVED_BY_SERVER = ['/openapi.json', '/llms.txt', '/llms-full.txt'];
+const SERVED_BY_SERVER = ['/openapi.json', '/packages', '/llms.txt', '/llms-full.txt'];
 
 function resolves(
   link: string,

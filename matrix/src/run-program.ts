@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+
+interface ProgramOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly withinMs?: number;
+}
+
+/** Environment of a merchant's machine: nothing of this repository or of the developer who runs the matrix. */
+export function plainEnvironment(home: string): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: home, NO_COLOR: '1', CI: 'true' };
+}
+
+/** Runs a program to its end and returns what it printed. @throws with the output when it fails */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, env = {}, withinMs = 120_000 }: ProgramOptions,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, [...args], {
+      cwd,
+      env: { ...plainEnvironment(cwd), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: withinMs,
+      killSignal: 'SIGKILL',
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve(stdout);
+      else {
+        const command = [program, ...args].join(' ');
+        reject(
+          new Error(`${command} ended with ${signal ?? code}\n${stdout.slice(-3000)}${stderr.slice(-3000)}`),
+        );
+      }
+    });
+  });
+}
