@@ -47,7 +47,7 @@ function methodText(document: ApiDocument, name: string, operation: Operation): 
     ...(body === null ? [] : ['body']),
     ...(query ? ['query'] : []),
   ];
-  return `${methodComment(operation, commonCodes(document))}${name}${own?.generics ?? ''}(${parameters.join(', ')}): ${item === null ? `Promise<${result}>` : `List<${item}>`} {
+  return `${methodComment(operation, commonCodes(document))}${name}${own?.generics ?? ''}(${parameters.join(', ')}): ${item === null ? `ApiPromise<${result}>` : `List<${item}>`} {
     return ${item === null ? 'this.#calls.send' : 'this.#calls.list'}('${operationId}', { ${parts.join(', ')} }, options);
   }`;
 }

@@ -1,4 +1,6 @@
-import type { CallOptions, Calls } from './calls.ts';
+import type { ApiPromise } from './api-promise.ts';
+import type { CallOptions } from './call-options.ts';
+import type { Calls } from './calls.ts';
 import type { AccessToken } from './generated/schemas.ts';
 
 /** Short-lived credentials, issued for an API key. */
@@ -16,23 +18,26 @@ export class AccessTokens {
    * that must not have the key: `new Caudal({ accessToken })`.
    * @throws ApiError, with the specific codes `invalid_client`, `invalid_scope`
    */
-  async create(
+  create(
     {
       scope,
     }: {
       /** Scopes separated by spaces; by default all scopes of the key. */ scope?: string | undefined;
     } = {},
     options: CallOptions = {},
-  ): Promise<AccessToken> {
+  ): ApiPromise<AccessToken> {
+    return this.#calls.send('issueAccessToken', () => ({ form: this.#form(scope) }), options);
+  }
+
+  #form(scope: string | undefined): Record<string, string> {
     const [header, apiKey] = this.#calls.defaults.credential;
     if (header !== 'x-api-key')
       throw new TypeError('accessTokens.create needs a client with an apiKey, not an accessToken');
-    const form = {
+    return {
       grant_type: 'client_credentials',
       client_id: /^cdl_[a-z]+_([^_]+)_/.exec(apiKey)?.[1] ?? '',
       client_secret: apiKey,
       ...(scope === undefined ? {} : { scope }),
     };
-    return this.#calls.send('issueAccessToken', { form }, options);
   }
 }

@@ -6,14 +6,15 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** Platform error codes that prove the request was not sent: DNS failure, connection refused, no route. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']);
 
+/** A response without its body. */
+export type HttpResponse = Pick<FetchResponse, 'status' | 'headers'>;
+
 export type Attempt =
-  | {
+  | (HttpResponse & {
       readonly kind: 'response';
-      readonly status: number;
-      readonly headers: FetchResponse['headers'];
       /** Null when the body is larger than MAX_RESPONSE_BYTES. */
       readonly text: string | null;
-    }
+    })
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'aborted'; readonly neverSent: boolean }
   | { readonly kind: 'connection_failed'; readonly cause: unknown; readonly neverSent: boolean };
@@ -71,7 +72,11 @@ async function withDeadline(
   }
 }
 
-export async function readText({ body }: FetchResponse): Promise<string | null> {
+/** @returns null when the body has more than `maxBytes` */
+export async function readText(
+  { body }: Pick<FetchResponse, 'body'>,
+  maxBytes = MAX_RESPONSE_BYTES,
+): Promise<string | null> {
   if (body === null) return '';
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -80,7 +85,7 @@ export async function readText({ body }: FetchResponse): Promise<string | null> 
     const { done, value } = await reader.read();
     if (done || !value) return text + decoder.decode();
     bytes += value.byteLength;
-    if (bytes > MAX_RESPONSE_BYTES) {
+    if (bytes > maxBytes) {
       await reader.cancel();
       return null;
     }

@@ -1,4 +1,6 @@
-import type { CallOptions, Calls } from './calls.ts';
+import type { ApiPromise } from './api-promise.ts';
+import type { CallOptions } from './call-options.ts';
+import type { Calls } from './calls.ts';
 import type { LookUpBrebKeyQuery } from './generated/queries.ts';
 import type { BrebKeyLookup } from './generated/schemas.ts';
 
@@ -22,7 +24,7 @@ export class Breb {
     keyString: string,
     expected: LookUpBrebKeyQuery = {},
     options: CallOptions = {},
-  ): Promise<BrebKeyLookup> {
+  ): ApiPromise<BrebKeyLookup> {
     return this.#calls.send('createBrebKeyLookup', { body: { ...expected, keyString } }, options);
   }
 }

@@ -1,35 +1,28 @@
-import { attemptOnce, type Request } from './attempt.ts';
-import { classifyResponse } from './classify-response.ts';
+import { type ApiPromise, toApiPromise, type WithResponse } from './api-promise.ts';
+import { attemptOnce, type HttpResponse, type Request } from './attempt.ts';
+import { type CallOptions, checkCallOptions, type KeyedCallOptions } from './call-options.ts';
+import { classifyResponse, type FailedAttempt } from './classify-response.ts';
 import { ApiError, type CallContext } from './errors.ts';
 import { OPERATIONS, type OperationId } from './generated/operations.ts';
+import type { HookRunner } from './hooks.ts';
 import { List, type ListResponse } from './list.ts';
-import type { Fetch, Signal } from './platform.ts';
+import type { Fetch } from './platform.ts';
 import { buildRequest, type RequestParts, type Sender } from './request.ts';
+import { responseMetadata } from './response-metadata.ts';
 import { RETRY_POLICY } from './retry-policy.ts';
 import { backoffMs, pause } from './waiting.ts';
-
-export interface CallOptions {
-  /** Aborts the call at any time, also while it waits before a retry. */
-  signal?: Signal | undefined;
-  /** Timeout of each attempt. */
-  timeoutMs?: number | undefined;
-  /** Retries after the first attempt; 0 for none. */
-  maxRetries?: number | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
-}
-
-export interface KeyedCallOptions extends CallOptions {
-  /**
-   * By default the SDK generates one per call and reuses it on every retry. Set your own, such as the order id, to make
-   * retries by your program safe too.
-   */
-  idempotencyKey?: string | undefined;
-}
 
 export interface CallDefaults extends Sender {
   readonly fetch: Fetch;
   readonly timeoutMs: number;
   readonly maxRetries: number;
+  readonly hooks: HookRunner;
+}
+
+interface ResolvedOptions extends CallOptions {
+  readonly idempotencyKey: string | null;
+  /** The SDK method. */
+  readonly called: string;
 }
 
 /** A longer Retry-After is reported as an error instead: a program should not block for minutes. */
@@ -47,70 +40,85 @@ export class Calls {
     return this.#defaults;
   }
 
-  /** @param called the SDK method, for error messages */
-  async send<Result>(
+  /**
+   * @param parts a function when they need checks, whose error rejects the promise
+   * @param called the SDK method, for error messages
+   */
+  send<Result>(
     id: OperationId,
-    parts: RequestParts,
+    parts: RequestParts | (() => RequestParts),
     options: KeyedCallOptions,
     called: string = OPERATIONS[id].called,
-  ): Promise<Result> {
-    const idempotencyKey = resolveIdempotencyKey(id, options);
-    const request = buildRequest(this.#defaults, id, parts, { ...options, idempotencyKey });
-    return (await this.#sendWithRetries(id, parts, request, {
-      ...options,
-      idempotencyKey,
-      called,
-    })) as Result;
+  ): ApiPromise<Result> {
+    return toApiPromise(this.#send<Result>(id, parts, options, called));
   }
 
-  list<Item>(id: OperationId, parts: RequestParts, options: CallOptions, called?: string): List<Item> {
+  list<Item>(
+    id: OperationId,
+    parts: RequestParts,
+    options: CallOptions,
+    called: string = OPERATIONS[id].called,
+  ): List<Item> {
     // A search has its filters, and with them the cursor, in the body.
     const place = parts.body === undefined ? 'query' : 'body';
     return new List<Item>((cursor) => {
       const filters = cursor === null ? parts[place] : { ...(parts[place] as object | undefined), cursor };
-      return this.send<ListResponse<Item>>(
-        id,
-        { ...parts, ...(filters ? { [place]: filters } : {}) },
-        options,
-        called,
-      );
+      const all = { ...parts, ...(filters ? { [place]: filters } : {}) };
+      return this.#send<ListResponse<Item>>(id, all, options, called);
     });
+  }
+
+  async #send<Result>(
+    id: OperationId,
+    given: RequestParts | (() => RequestParts),
+    options: KeyedCallOptions,
+    called: string,
+  ): Promise<WithResponse<Result>> {
+    checkCallOptions(called, options);
+    const parts = typeof given === 'function' ? given() : given;
+    const idempotencyKey = resolveIdempotencyKey(id, options);
+    const request = buildRequest(this.#defaults, id, parts, { ...options, idempotencyKey });
+    const call = { ...options, idempotencyKey, called };
+    return (await this.#sendWithRetries(id, parts, request, call)) as WithResponse<Result>;
   }
 
   async #sendWithRetries(
     id: OperationId,
     parts: RequestParts,
     request: Request,
-    options: CallOptions & { readonly idempotencyKey: string | null; readonly called: string },
-  ): Promise<unknown> {
-    const { fetch, baseUrl } = this.#defaults;
+    { called: operation, idempotencyKey, ...options }: ResolvedOptions,
+  ): Promise<WithResponse<unknown>> {
+    const { fetch, baseUrl, hooks } = this.#defaults;
     const { signal, timeoutMs = this.#defaults.timeoutMs, maxRetries = this.#defaults.maxRetries } = options;
     const writes = RETRY_POLICY[id] !== 'read_only';
     let outcomeUnknown = false;
     for (let attempts = 1; ; attempts += 1) {
-      const result = classifyResponse(
-        await attemptOnce(fetch, request, timeoutMs, signal),
-        baseUrl,
-        timeoutMs,
-      );
-      if (result.kind === 'succeeded') return result.body;
+      const reportEnd = hooks.start(request, { operation, attempt: attempts, idempotencyKey, signal });
+      const attempt = await attemptOnce(fetch, request, timeoutMs, signal);
+      const response = attempt.kind === 'response' ? attempt : null;
+      const result = classifyResponse(attempt, baseUrl, timeoutMs);
+      const succeed = (data: unknown, from: HttpResponse) => {
+        reportEnd(from, null, null);
+        return { data, response: responseMetadata(from, { idempotencyKey, attempts }) };
+      };
+      if (result.kind === 'succeeded') return succeed(result.body, result.response);
       const wasUnknown = outcomeUnknown;
       outcomeUnknown = writes && (outcomeUnknown || result.outcomeUnknown);
-      const context: CallContext = {
-        operation: options.called,
-        attempts,
-        idempotencyKey: options.idempotencyKey,
-        outcomeUnknown,
-      };
+      const context: CallContext = { operation, attempts, idempotencyKey, outcomeUnknown };
       const error = result.error(context);
-      if (wasUnknown && isAlreadyDeleted(id, error)) return { ...parts.path, deleted: true };
-      const retryable =
-        result.retry === 'always' || (result.retry === 'if_idempotent' && RETRY_POLICY[id] !== 'never');
+      if (wasUnknown && response && isAlreadyDeleted(id, error))
+        return succeed({ ...parts.path, deleted: true }, response);
       const waitMs = Math.max(backoffMs(attempts), result.waitMs ?? 0);
-      if (!retryable || attempts > maxRetries || waitMs > MAX_WAIT_MS) throw error;
+      const retries = isRetryable(id, result) && attempts <= maxRetries && waitMs <= MAX_WAIT_MS;
+      reportEnd(response, error, retries ? waitMs : null);
+      if (!retries) throw error;
       await pause(waitMs, signal);
     }
   }
+}
+
+function isRetryable(id: OperationId, { retry }: FailedAttempt): boolean {
+  return retry === 'always' || (retry === 'if_idempotent' && RETRY_POLICY[id] !== 'never');
 }
 
 /** A 404 on a retried delete: an earlier attempt, whose response was lost, deleted the resource. */

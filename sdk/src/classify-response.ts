@@ -1,4 +1,4 @@
-import type { Attempt } from './attempt.ts';
+import type { Attempt, HttpResponse } from './attempt.ts';
 import { findErrorCode } from './attempt.ts';
 import {
   AbortedError,
@@ -14,7 +14,7 @@ import { retryAfterMs } from './waiting.ts';
 
 /** The result of an attempt: success, or a failure with its retry rule. */
 export type AttemptResult =
-  | { readonly kind: 'succeeded'; readonly body: unknown }
+  | { readonly kind: 'succeeded'; readonly body: unknown; readonly response: HttpResponse }
   | {
       readonly kind: 'failed';
       /** The request may have taken effect. Relevant only for writes. */
@@ -25,7 +25,7 @@ export type AttemptResult =
       readonly error: (context: CallContext) => CaudalError;
     };
 
-type Failed = Extract<AttemptResult, { kind: 'failed' }>;
+export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 
 /** Problem codes after which the call may have taken effect. */
 const UNKNOWN_OUTCOME_CODES = new Set(['outcome_unknown', 'internal_error', 'idempotency_in_flight']);
@@ -69,7 +69,8 @@ function classifyHttpResponse(response: Extract<Attempt, { kind: 'response' }>):
   const { status, headers, text } = response;
   const parsed = parse(text);
   const waitMs = retryAfterMs(headers);
-  if (status >= 200 && status < 300 && parsed !== null) return { kind: 'succeeded', body: parsed.value };
+  if (status >= 200 && status < 300 && parsed !== null)
+    return { kind: 'succeeded', body: parsed.value, response };
   if (status >= 400 && isProblem(parsed?.value)) {
     const problem = parsed.value;
     const outcomeUnknown = UNKNOWN_OUTCOME_CODES.has(problem.code);
@@ -99,13 +100,13 @@ function classifyHttpResponse(response: Extract<Attempt, { kind: 'response' }>):
   });
 }
 
-function retryRule(status: number, code: string, outcomeUnknown: boolean): Failed['retry'] {
+function retryRule(status: number, code: string, outcomeUnknown: boolean): FailedAttempt['retry'] {
   if (code === 'internal_error') return 'never';
   if (outcomeUnknown) return 'if_idempotent';
   return status === 429 || status === 503 ? 'always' : 'never';
 }
 
-function failed(result: Partial<Failed> & Pick<Failed, 'error'>): Failed {
+function failed(result: Partial<FailedAttempt> & Pick<FailedAttempt, 'error'>): FailedAttempt {
   return { kind: 'failed', outcomeUnknown: true, retry: 'if_idempotent', waitMs: null, ...result };
 }
 

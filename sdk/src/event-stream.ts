@@ -1,7 +1,9 @@
+import { checkSignal } from './call-options.ts';
 import type { Calls } from './calls.ts';
 import { ApiError, CaudalError, UnexpectedAnswerError } from './errors.ts';
 import type { EventNamed } from './event.ts';
 import type { CaudalEvent, EventName } from './generated/schemas.ts';
+import { checkFunction, checkNames, checkRetries } from './option-checks.ts';
 import type { Signal } from './platform.ts';
 import { idForTimestamp, SeenEvents, timestampFromId } from './seen-events.ts';
 import { StreamConnection } from './stream-connection.ts';
@@ -39,6 +41,7 @@ export async function* eventStream<Name extends string>(
   calls: Calls,
   options: StreamOptions<Name>,
 ): AsyncGenerator<EventNamed<Name>, void, undefined> {
+  checkStreamOptions(options);
   const { signal, maxRetries = calls.defaults.maxRetries } = options;
   const seen = new SeenEvents();
   const start = await findStart(calls, options, seen).catch((error: unknown) => {
@@ -48,6 +51,7 @@ export async function* eventStream<Name extends string>(
   for (let failures = 0; ; ) {
     if (signal?.aborted || start === null) return;
     let error: CaudalError | null = null;
+    let waitMs = 0;
     const connection = new StreamConnection(calls, signal, failures + 1);
     try {
       const nowMs = await connection.open(options.event, seen.newest ?? start.emptyAt);
@@ -59,18 +63,43 @@ export async function* eventStream<Name extends string>(
         if (timestampFromId(event.id) >= start.fromMs && seen.add(event.id)) yield event as EventNamed<Name>;
     } catch (caught) {
       if (!(caught instanceof CaudalError)) throw caught;
-      if (signal?.aborted) return;
       error = caught;
       failures += 1;
-      if (!isRetryable(error) || (start.emptyAt === null && failures > maxRetries)) throw error;
+      const fails = !isRetryable(error) || (start.emptyAt === null && failures > maxRetries);
+      const ends = signal?.aborted === true || fails;
+      waitMs = reconnectDelayMs(error, failures);
+      connection.reportFailure(error, ends ? null : waitMs);
+      if (signal?.aborted) return;
+      if (fails) throw error;
     } finally {
       connection.close();
     }
-    const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-    const waitMs = Math.max(retryAfterMs, backoffMs(failures + 1, FIRST_BACKOFF_MS, MAX_BACKOFF_MS));
+    if (!error) waitMs = reconnectDelayMs(null, failures);
     options.onBreak?.(error, waitMs);
     await pause(waitMs, signal);
   }
+}
+
+function reconnectDelayMs(error: CaudalError | null, failures: number): number {
+  const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(retryAfterMs, backoffMs(failures + 1, FIRST_BACKOFF_MS, MAX_BACKOFF_MS));
+}
+
+const NAMES: Readonly<Record<keyof StreamOptions, true>> = {
+  event: true,
+  lastEventId: true,
+  signal: true,
+  maxRetries: true,
+  onConnect: true,
+  onBreak: true,
+};
+
+function checkStreamOptions(options: StreamOptions<string>): void {
+  checkNames('events.stream', options, Object.keys(NAMES));
+  if (options.maxRetries !== undefined) checkRetries(options.maxRetries);
+  checkSignal(options.signal);
+  checkFunction('onConnect', options.onConnect);
+  checkFunction('onBreak', options.onBreak);
 }
 
 interface StreamStart {

@@ -1,4 +1,6 @@
+import type { WithResponse } from './api-promise.ts';
 import type { PageInfo } from './generated/schemas.ts';
+import type { ResponseMetadata } from './response-metadata.ts';
 
 export interface ListResponse<Item> {
   readonly data: Item[];
@@ -6,7 +8,7 @@ export interface ListResponse<Item> {
   readonly pageInfo?: PageInfo;
 }
 
-type Read<Item> = (cursor: string | null) => Promise<ListResponse<Item>>;
+type Read<Item> = (cursor: string | null) => Promise<WithResponse<ListResponse<Item>>>;
 
 const SINGLE_PAGE: PageInfo = { hasNext: false, hasPrevious: false, nextCursor: null, previousCursor: null };
 
@@ -15,11 +17,18 @@ export class Page<Item> {
   readonly data: Item[];
   readonly pageInfo: PageInfo;
   readonly #read: Read<Item>;
+  readonly #response: ResponseMetadata;
 
-  constructor(response: ListResponse<Item>, read: Read<Item>) {
-    this.data = response.data;
-    this.pageInfo = response.pageInfo ?? SINGLE_PAGE;
+  constructor({ data, response }: WithResponse<ListResponse<Item>>, read: Read<Item>) {
+    this.data = data.data;
+    this.pageInfo = data.pageInfo ?? SINGLE_PAGE;
     this.#read = read;
+    this.#response = response;
+  }
+
+  /** The response that carried this page: request id, rate limits. Not part of the page's JSON. */
+  get response(): ResponseMetadata {
+    return this.#response;
   }
 
   /** Older items; null after the last page. */
@@ -79,7 +88,7 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
   }
 
   #firstPage(): Promise<Page<Item>> {
-    this.#first ??= this.#read(null).then((response) => new Page(response, this.#read));
+    this.#first ??= this.#read(null).then((answer) => new Page(answer, this.#read));
     return this.#first;
   }
 }

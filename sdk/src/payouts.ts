@@ -1,4 +1,4 @@
-import type { CallOptions } from './calls.ts';
+import type { CallOptions } from './call-options.ts';
 import { PayoutsOperations } from './generated/payouts.ts';
 import type { ListPayoutsQuery } from './generated/queries.ts';
 import type { Payout, PayoutStatus, PayoutWithAnomalies } from './generated/schemas.ts';

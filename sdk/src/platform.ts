@@ -10,6 +10,15 @@ interface SignalShape {
 /** The platform's `AbortSignal` type if it is loaded, else a structural one. */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } } ? Own : SignalShape;
 
+/** The platform's `Response` type if it is loaded, else a structural one. */
+export type WebResponse = typeof globalThis extends { Response: { prototype: infer Own } }
+  ? Own
+  : {
+      readonly status: number;
+      readonly headers: { get(name: string): string | null };
+      text(): Promise<string>;
+    };
+
 export interface FetchRequest {
   method: string;
   headers: Record<string, string>;

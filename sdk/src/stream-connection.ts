@@ -1,8 +1,9 @@
-import { type Attempt, readText, sendRequest } from './attempt.ts';
+import { type Attempt, type HttpResponse, readText, sendRequest } from './attempt.ts';
 import type { Calls } from './calls.ts';
 import { classifyResponse } from './classify-response.ts';
 import type { CallContext, CaudalError } from './errors.ts';
 import type { CaudalEvent } from './generated/schemas.ts';
+import type { ReportEnd } from './hooks.ts';
 import type { FetchResponse, Signal } from './platform.ts';
 import { buildRequest } from './request.ts';
 import { MessageReader } from './server-sent-events.ts';
@@ -18,6 +19,10 @@ export class StreamConnection {
   readonly #abort = () => this.#controller.abort();
   readonly #signal: Signal | undefined;
   #response: FetchResponse | null = null;
+  /** Of a rejected connection. */
+  #rejection: HttpResponse | null = null;
+  /** Null before the request and once the stream is connected. */
+  #reportEnd: ReportEnd | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timeLimitMs = 0;
   #timedOut = false;
@@ -44,6 +49,13 @@ export class StreamConnection {
         },
       },
     );
+    const { operation, attempts: attempt, idempotencyKey } = this.#context;
+    this.#reportEnd = defaults.hooks.start(request, {
+      operation,
+      attempt,
+      idempotencyKey,
+      signal: this.#signal,
+    });
     const response = await this.#withTimeout(defaults.timeoutMs, () =>
       sendRequest(defaults.fetch, request, this.#controller.signal),
     );
@@ -54,6 +66,8 @@ export class StreamConnection {
       throw this.#error({ kind: 'response', status, headers, text: status === 200 ? '' : text });
     }
     this.#response = response;
+    this.#reportEnd(response, null, null);
+    this.#reportEnd = null;
     const date = Date.parse(headers.get('date') ?? '');
     return Number.isNaN(date) ? Date.now() : date;
   }
@@ -68,6 +82,11 @@ export class StreamConnection {
       if (done || !value) return;
       for (const { data } of messages.read(value)) yield JSON.parse(data) as CaudalEvent;
     }
+  }
+
+  /** Tells the hooks that the connection was rejected or failed; does nothing when it was established. */
+  reportFailure(error: CaudalError, retryInMs: number | null): void {
+    this.#reportEnd?.(this.#rejection, error, retryInMs);
   }
 
   close(): void {
@@ -97,6 +116,7 @@ export class StreamConnection {
   }
 
   #error(attempt: Attempt): CaudalError {
+    if (attempt.kind === 'response') this.#rejection = attempt;
     const result = classifyResponse(attempt, this.#calls.defaults.baseUrl, this.#timeLimitMs);
     if (result.kind === 'succeeded') throw new TypeError('expected a failed attempt');
     return result.error(this.#context);

@@ -1,5 +1,6 @@
-import type { CallOptions } from './calls.ts';
+import { type CallOptions, checkSignal } from './call-options.ts';
 import { AbortedError, TimeoutError } from './errors.ts';
+import { checkNames, checkTimeout } from './option-checks.ts';
 import type { Signal } from './platform.ts';
 import { pause } from './waiting.ts';
 
@@ -25,8 +26,12 @@ export async function waitForFinal<Resource extends { readonly status: string }>
   id: string,
   finals: readonly string[],
   read: (id: string, options: CallOptions) => Promise<Resource>,
-  { timeoutMs = WAIT_MS, signal }: WaitOptions,
+  options: WaitOptions,
 ): Promise<Resource> {
+  checkNames(`${what}.waitFor`, options, ['timeoutMs', 'signal']);
+  const { signal } = options;
+  const timeoutMs = checkTimeout(options.timeoutMs ?? WAIT_MS);
+  checkSignal(signal);
   const deadline = performance.now() + timeoutMs;
   const context = { operation: `${what}.waitFor`, idempotencyKey: null, outcomeUnknown: false };
   for (let attempts = 1, pollMs = FIRST_POLL_MS; ; attempts += 1) {

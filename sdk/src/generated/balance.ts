@@ -1,6 +1,8 @@
 // Made by `npm run generate`.
 
-import type { CallOptions, Calls } from '../calls.ts';
+import type { ApiPromise } from '../api-promise.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { Calls } from '../calls.ts';
 import type { Balance } from './schemas.ts';
 
 /** Your balance. */
@@ -18,7 +20,7 @@ export class BalanceOperations {
    *
    * @throws ApiError
    */
-  get(options: CallOptions = {}): Promise<Balance> {
+  get(options: CallOptions = {}): ApiPromise<Balance> {
     return this.#calls.send('getBalance', {}, options);
   }
 }

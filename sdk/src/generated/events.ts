@@ -1,6 +1,8 @@
 // Made by `npm run generate`.
 
-import type { CallOptions, Calls } from '../calls.ts';
+import type { ApiPromise } from '../api-promise.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { Calls } from '../calls.ts';
 import type { List } from '../list.ts';
 import type { ListEventsQuery } from './queries.ts';
 import type {
@@ -27,7 +29,7 @@ export class EventsOperations {
    * @param id Identifier of the event.
    * @throws ApiError, with the specific codes `not_found`
    */
-  get(id: string, options: CallOptions = {}): Promise<CaudalEventWithDeliveries> {
+  get(id: string, options: CallOptions = {}): ApiPromise<CaudalEventWithDeliveries> {
     return this.#calls.send('getEvent', { path: { id } }, options);
   }
 
@@ -50,7 +52,7 @@ export class EventsOperations {
    * @param id Identifier of the event.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  replay(id: string, options: CallOptions = {}): Promise<Replayed> {
+  replay(id: string, options: CallOptions = {}): ApiPromise<Replayed> {
     return this.#calls.send('replayEvent', { path: { id } }, options);
   }
 
@@ -61,7 +63,7 @@ export class EventsOperations {
    *
    * @throws ApiError, with the specific codes `malformed_json`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  replayMany(body: ReplayEvents, options: CallOptions = {}): Promise<ReplayedMany> {
+  replayMany(body: ReplayEvents, options: CallOptions = {}): ApiPromise<ReplayedMany> {
     return this.#calls.send('replayEvents', { body }, options);
   }
 }

@@ -1,6 +1,7 @@
 // Made by `npm run generate`.
 
-import type { CallOptions, Calls } from '../calls.ts';
+import type { CallOptions } from '../call-options.ts';
+import type { Calls } from '../calls.ts';
 import type { List } from '../list.ts';
 import type { ListLedgerEntriesQuery } from './queries.ts';
 import type { LedgerEntry } from './schemas.ts';

@@ -1,6 +1,8 @@
 // Made by `npm run generate`.
 
-import type { CallOptions, Calls, KeyedCallOptions } from '../calls.ts';
+import type { ApiPromise } from '../api-promise.ts';
+import type { CallOptions, KeyedCallOptions } from '../call-options.ts';
+import type { Calls } from '../calls.ts';
 import type { List } from '../list.ts';
 import type { ListPayinsQuery } from './queries.ts';
 import type { CreatePayin, Payin, PayinAnomaly, PayinListItem, PayinWithAnomalies, Rail } from './schemas.ts';
@@ -25,7 +27,7 @@ export class PayinsOperations {
   create<R extends Rail>(
     body: CreatePayin & { rail: R },
     options: KeyedCallOptions = {},
-  ): Promise<Extract<Payin, { rail: R }>> {
+  ): ApiPromise<Extract<Payin, { rail: R }>> {
     return this.#calls.send('createPayin', { body }, options);
   }
 
@@ -37,7 +39,7 @@ export class PayinsOperations {
    * @param id Identifier of the payin.
    * @throws ApiError, with the specific codes `not_found`
    */
-  get(id: string, options: CallOptions = {}): Promise<PayinWithAnomalies> {
+  get(id: string, options: CallOptions = {}): ApiPromise<PayinWithAnomalies> {
     return this.#calls.send('getPayin', { path: { id } }, options);
   }
 
@@ -61,7 +63,7 @@ export class PayinsOperations {
    * @param anomalyId Identifier of the anomaly, from `anomalies[].id` of the payin.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `anomaly_resolved`, `anomaly_without_money`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
-  acceptAnomaly(id: string, anomalyId: string, options: KeyedCallOptions = {}): Promise<PayinAnomaly> {
+  acceptAnomaly(id: string, anomalyId: string, options: KeyedCallOptions = {}): ApiPromise<PayinAnomaly> {
     return this.#calls.send('acceptPayinAnomaly', { path: { id, anomalyId } }, options);
   }
 }

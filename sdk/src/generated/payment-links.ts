@@ -1,6 +1,8 @@
 // Made by `npm run generate`.
 
-import type { CallOptions, Calls, KeyedCallOptions } from '../calls.ts';
+import type { ApiPromise } from '../api-promise.ts';
+import type { CallOptions, KeyedCallOptions } from '../call-options.ts';
+import type { Calls } from '../calls.ts';
 import type { List } from '../list.ts';
 import type { ListPaymentLinksQuery } from './queries.ts';
 import type { CreatePaymentLink, PaymentLink, PaymentLinkWithDetails } from './schemas.ts';
@@ -20,7 +22,7 @@ export class PaymentLinksOperations {
    *
    * @throws ApiError, with the specific codes `rail_not_enabled`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
-  create(body: CreatePaymentLink, options: KeyedCallOptions = {}): Promise<PaymentLink> {
+  create(body: CreatePaymentLink, options: KeyedCallOptions = {}): ApiPromise<PaymentLink> {
     return this.#calls.send('createPaymentLink', { body }, options);
   }
 
@@ -32,7 +34,7 @@ export class PaymentLinksOperations {
    * @param paymentLinkId Identifier of the payment link.
    * @throws ApiError, with the specific codes `not_found`
    */
-  get(paymentLinkId: string, options: CallOptions = {}): Promise<PaymentLinkWithDetails> {
+  get(paymentLinkId: string, options: CallOptions = {}): ApiPromise<PaymentLinkWithDetails> {
     return this.#calls.send('getPaymentLink', { path: { paymentLinkId } }, options);
   }
 
@@ -55,7 +57,7 @@ export class PaymentLinksOperations {
    * @param paymentLinkId Identifier of the payment link.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payment_link_completed`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  expire(paymentLinkId: string, options: CallOptions = {}): Promise<PaymentLinkWithDetails> {
+  expire(paymentLinkId: string, options: CallOptions = {}): ApiPromise<PaymentLinkWithDetails> {
     return this.#calls.send('expirePaymentLink', { path: { paymentLinkId } }, options);
   }
 }

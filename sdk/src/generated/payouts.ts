@@ -1,6 +1,8 @@
 // Made by `npm run generate`.
 
-import type { CallOptions, Calls, KeyedCallOptions } from '../calls.ts';
+import type { ApiPromise } from '../api-promise.ts';
+import type { CallOptions, KeyedCallOptions } from '../call-options.ts';
+import type { Calls } from '../calls.ts';
 import type { List } from '../list.ts';
 import type { ListPayoutsQuery } from './queries.ts';
 import type { CreatePayout, Payout, PayoutWithAnomalies, SearchPayouts } from './schemas.ts';
@@ -24,7 +26,7 @@ export class PayoutsOperations {
    *
    * @throws ApiError, with the specific codes `rail_not_enabled`, `lookup_invalid`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `too_many_lookups`, `outcome_unknown`
    */
-  create(body: CreatePayout, options: KeyedCallOptions = {}): Promise<Payout> {
+  create(body: CreatePayout, options: KeyedCallOptions = {}): ApiPromise<Payout> {
     return this.#calls.send('createPayout', { body }, options);
   }
 
@@ -36,7 +38,7 @@ export class PayoutsOperations {
    * @param id Identifier of the payout.
    * @throws ApiError, with the specific codes `not_found`
    */
-  get(id: string, options: CallOptions = {}): Promise<PayoutWithAnomalies> {
+  get(id: string, options: CallOptions = {}): ApiPromise<PayoutWithAnomalies> {
     return this.#calls.send('getPayout', { path: { id } }, options);
   }
 
@@ -70,7 +72,7 @@ export class PayoutsOperations {
    * @param id Identifier of the payout.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payout_already_sent`, `payout_ended`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  cancel(id: string, options: CallOptions = {}): Promise<Payout> {
+  cancel(id: string, options: CallOptions = {}): ApiPromise<Payout> {
     return this.#calls.send('cancelPayout', { path: { id } }, options);
   }
 }

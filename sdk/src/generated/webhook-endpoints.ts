@@ -1,6 +1,8 @@
 // Made by `npm run generate`.
 
-import type { CallOptions, Calls, KeyedCallOptions } from '../calls.ts';
+import type { ApiPromise } from '../api-promise.ts';
+import type { CallOptions, KeyedCallOptions } from '../call-options.ts';
+import type { Calls } from '../calls.ts';
 import type { List } from '../list.ts';
 import type { ListWebhookDeliveriesQuery } from './queries.ts';
 import type {
@@ -28,7 +30,7 @@ export class WebhookEndpointsOperations {
    *
    * @throws ApiError, with the specific codes `malformed_json`, `too_many_endpoints`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
-  create(body: CreateWebhookEndpoint, options: KeyedCallOptions = {}): Promise<WebhookEndpointWithSecret> {
+  create(body: CreateWebhookEndpoint, options: KeyedCallOptions = {}): ApiPromise<WebhookEndpointWithSecret> {
     return this.#calls.send('createWebhookEndpoint', { body }, options);
   }
 
@@ -40,7 +42,7 @@ export class WebhookEndpointsOperations {
    * @param id Identifier of the endpoint.
    * @throws ApiError, with the specific codes `not_found`
    */
-  get(id: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+  get(id: string, options: CallOptions = {}): ApiPromise<WebhookEndpoint> {
     return this.#calls.send('getWebhookEndpoint', { path: { id } }, options);
   }
 
@@ -63,7 +65,7 @@ export class WebhookEndpointsOperations {
    * @param id Identifier of the endpoint.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  update(id: string, body: UpdateWebhookEndpoint, options: CallOptions = {}): Promise<WebhookEndpoint> {
+  update(id: string, body: UpdateWebhookEndpoint, options: CallOptions = {}): ApiPromise<WebhookEndpoint> {
     return this.#calls.send('updateWebhookEndpoint', { path: { id }, body }, options);
   }
 
@@ -75,7 +77,7 @@ export class WebhookEndpointsOperations {
    * @param id Identifier of the endpoint.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  delete(id: string, options: CallOptions = {}): Promise<DeletedWebhookEndpoint> {
+  delete(id: string, options: CallOptions = {}): ApiPromise<DeletedWebhookEndpoint> {
     return this.#calls.send('deleteWebhookEndpoint', { path: { id } }, options);
   }
 
@@ -87,7 +89,7 @@ export class WebhookEndpointsOperations {
    * @param id Identifier of the endpoint.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  rotateSecret(id: string, options: CallOptions = {}): Promise<WebhookEndpointWithSecret> {
+  rotateSecret(id: string, options: CallOptions = {}): ApiPromise<WebhookEndpointWithSecret> {
     return this.#calls.send('rotateWebhookSecret', { path: { id } }, options);
   }
 
@@ -99,7 +101,7 @@ export class WebhookEndpointsOperations {
    * @param id Identifier of the endpoint.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `endpoint_disabled`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
-  test(id: string, options: CallOptions = {}): Promise<TestEvent> {
+  test(id: string, options: CallOptions = {}): ApiPromise<TestEvent> {
     return this.#calls.send('testWebhookEndpoint', { path: { id } }, options);
   }
 

@@ -1,0 +1,56 @@
+import { checkNames, checkRetries, checkTimeout, describe } from './option-checks.ts';
+import type { Signal } from './platform.ts';
+
+export interface CallOptions {
+  /** Aborts the call at any time, also while it waits before a retry. */
+  signal?: Signal | undefined;
+  /** Timeout of each attempt. */
+  timeoutMs?: number | undefined;
+  /** Retries after the first attempt; 0 for none. */
+  maxRetries?: number | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface KeyedCallOptions extends CallOptions {
+  /**
+   * By default the SDK generates one per call and reuses it on every retry. Set your own, such as the order id, to make
+   * retries by your program safe too.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+const NAMES: Readonly<Record<keyof KeyedCallOptions, true>> = {
+  signal: true,
+  timeoutMs: true,
+  maxRetries: true,
+  headers: true,
+  idempotencyKey: true,
+};
+
+/**
+ * A misspelled `idempotencyKey` must not be ignored: the repeated call would be a second payment.
+ * @param called the SDK method, for the message
+ * @throws TypeError
+ */
+export function checkCallOptions(called: string, options: KeyedCallOptions): void {
+  checkNames(called, options, Object.keys(NAMES));
+  if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs);
+  if (options.maxRetries !== undefined) checkRetries(options.maxRetries);
+  checkSignal(options.signal);
+  checkHeaders(options.headers);
+}
+
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined) return;
+  if (typeof (signal as { addEventListener?: unknown } | null)?.addEventListener !== 'function')
+    throw new TypeError(`signal must be an AbortSignal, not ${describe(signal)}`);
+}
+
+function checkHeaders(headers: unknown): void {
+  if (headers === undefined) return;
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers))
+    throw new TypeError(`headers must be a plain object, not ${describe(headers)}`);
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value !== 'string')
+      throw new TypeError(`headers.${name} must be a string, not ${describe(value)}`);
+}
