@@ -40,9 +40,8 @@ export function checkCallOptions(called: string, options: KeyedCallOptions): voi
   checkHeaders(options.headers);
 }
 
-export function checkSignal(signal: unknown): void {
-  if (signal === undefined) return;
-  if (typeof (signal as { addEventListener?: unknown } | null)?.addEventListener !== 'function')
+export function checkSignal(signal: { readonly addEventListener?: unknown } | null | undefined): void {
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function')
     throw new TypeError(`signal must be an AbortSignal, not ${describe(signal)}`);
 }
 

@@ -81,10 +81,15 @@ export function parseSignatures(header: string): Uint8Array<ArrayBuffer>[] {
 }
 
 async function importSecret(secret: string, use: 'sign' | 'verify') {
+  return crypto.subtle.importKey('raw', decodeSecret(secret), ALGORITHM, false, [use]);
+}
+
+/** @throws TypeError when the secret is malformed */
+export function decodeSecret(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret);
   if (!bytes || bytes.length === 0)
     throw new TypeError('invalid webhook secret: it must be whsec_ followed by base64');
-  return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, [use]);
+  return bytes;
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
