@@ -22,6 +22,7 @@ export const SIDEBAR = [
       'guides/webhooks',
       'guides/reconciliation',
       'guides/errors-and-retries',
+      'guides/sdk',
     ],
   },
   {

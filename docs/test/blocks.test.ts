@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,6 +17,7 @@ const NOT_RUN = [
   'guides/install.md: changes your machine',
   'guides/install.md: changes your project',
   'guides/quickstart.md: the tests run in an installed clone',
+  'guides/sdk.md: installs into your own project',
   'guides/webhooks.md: runs until Ctrl-C; the next block shows it with --exit-after',
   'operating/growth.md: example with your own settings',
   'operating/merchants.md: example with your own ids',
@@ -34,7 +35,7 @@ const NOT_RUN = [
 ];
 
 const LANGUAGES = ['sh', 'ts', 'json', 'sql', 'txt'];
-const MARKS = ['', 'norun', 'until', 'background', 'shape'];
+const MARKS = /^(?:|norun|until|background|shape|file=.+|from=.+)$/;
 
 const PAGES = handWrittenPages();
 const BLOCKS: ReadonlyMap<string, readonly CodeBlock[]> = new Map(
@@ -60,13 +61,20 @@ function programPath({ page, line, file }: SdkProgram): string {
 describe('code blocks of the guides', () => {
   it('have known languages and marks, and blocks that are not run are listed with a reason', () => {
     expect(ALL.filter(({ language }) => !LANGUAGES.includes(language))).toEqual([]);
-    expect(ALL.filter(({ mark }) => !MARKS.includes(mark) && !mark.startsWith('file='))).toEqual([]);
+    expect(ALL.filter(({ mark }) => !MARKS.test(mark))).toEqual([]);
     const skipped = ALL.filter(({ mark }) => mark === 'norun').map(({ page, note }) => `${page}: ${note}`);
     expect(skipped).toEqual(NOT_RUN);
     const untested = ALL.filter(
       ({ language, text }) => language === 'txt' && /^(?:curl|npx|caudal|node) /m.test(text),
     );
     expect(untested).toEqual([]);
+  });
+
+  it('that are part of a file of the repository have its text', () => {
+    const blocks = ALL.filter(({ mark }) => mark.startsWith('from='));
+    expect(blocks.length).toBeGreaterThan(3);
+    for (const { mark, text } of blocks)
+      expect(readFileSync(join(ROOT, mark.slice('from='.length)), 'utf8')).toContain(text);
   });
 
   it('show a JSON response only after the command that returns it', () => {

@@ -9,7 +9,7 @@ export function checkNames(what: string, options: unknown, names: readonly strin
     throw new TypeError(`${what} has no option ${unknown}; it has ${names.join(', ')}`);
 }
 
-export function checkInteger(name: string, value: unknown, min: number, max: number): number {
+function checkInteger(name: string, value: unknown, min: number, max: number): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max)
     throw new TypeError(`${name} must be an integer from ${min} to ${max}, not ${describe(value)}`);
   return value;

@@ -8,7 +8,7 @@ export interface CodeBlock {
   readonly page: string;
   readonly line: number;
   readonly language: string;
-  /** `norun`, `until`, `background`, `shape`, `file=…`; empty for an ordinary block. */
+  /** `norun`, `until`, `background`, `shape`, `file=…`, `from=…`; empty for an ordinary block. */
   readonly mark: string;
   /** The rest of the fence line. */
   readonly note: string;

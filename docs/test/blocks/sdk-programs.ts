@@ -14,7 +14,8 @@ export interface SdkProgram {
 export function sdkPrograms(blocks: readonly CodeBlock[]): readonly SdkProgram[] {
   const programs: { page: string; line: number; text: string; file: string | null }[] = [];
   for (const { page, line, language, mark, text } of blocks) {
-    if (language !== 'ts') continue;
+    // A part of a file, which its own test runs.
+    if (language !== 'ts' || mark.startsWith('from=')) continue;
     const last = programs.at(-1);
     if (/^import /m.test(text) || !last) {
       const file = mark.startsWith('file=') ? mark.slice('file='.length) : null;
