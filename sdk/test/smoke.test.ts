@@ -196,6 +196,23 @@ describe('the SDK against a running server', () => {
     expect(attempt.paymentLinkId).toBe(paid.paymentLinkId);
   });
 
+  it('a success has its request id, its rate limits and whether it is a replay', async () => {
+    const body = brebPayin('1020304050');
+    const create = () => caudal.payins.create(body, { idempotencyKey: body.reference }).withResponse();
+    const [first, second] = [await create(), await create()];
+    expect(second.data).toEqual(first.data);
+    expect([first, second].map(({ response }) => response.replayed)).toEqual([false, true]);
+    for (const { response } of [first, second]) {
+      expect(response).toMatchObject({ status: 201, attempts: 1, idempotencyKey: body.reference });
+      expect(response.requestId).toMatch(/^req_/);
+      const [writes] = response.rateLimits;
+      expect(writes?.name).toBe('writes');
+      expect(writes?.remaining).toBeLessThan(writes?.quota ?? 0);
+    }
+    const { response } = await caudal.payins.list({ pageSize: 1 });
+    expect(response.rateLimits.map(({ name }) => name)).toEqual(['reads']);
+  });
+
   it('the same idempotency key returns the same payin on every API process', async () => {
     const body = brebPayin('1020304050');
     const idempotencyKey = body.reference;
