@@ -258,7 +258,8 @@ function checkCliImport(path: string, specifier: string): string | null {
   const allowed =
     specifier.startsWith('node:') ||
     ['@caudal/sdk', '@caudal/command-tree', '@caudal/server/operator-commands'].includes(specifier) ||
-    resolvesInto(path, specifier, 'cli/src/');
+    resolvesInto(path, specifier, 'cli/src/') ||
+    resolvesInto(path, specifier, 'cli/package.json');
   return allowed ? null : 'the CLI may import only its own files, Node modules, the SDK and the command tree';
 }
 

@@ -9,12 +9,20 @@ import { preparePackages } from './packages.ts';
 import { NotInstalled, type Row, rowText, type Setting } from './row.ts';
 import { COMMAND_LINE_ROWS } from './rows/command-line.ts';
 import { COMPILER_ROWS } from './rows/compilers.ts';
+import { FRAMEWORK_ROWS } from './rows/frameworks.ts';
 import { SCRIPT_ROWS } from './rows/scripts.ts';
 import { TEST_RUNNER_ROWS } from './rows/test-runners.ts';
 import { WORKER_ROWS } from './rows/workers.ts';
 import { Runtimes } from './runtimes.ts';
 
-const ROWS = [...SCRIPT_ROWS, ...COMPILER_ROWS, ...TEST_RUNNER_ROWS, ...WORKER_ROWS, ...COMMAND_LINE_ROWS];
+const ROWS = [
+  ...SCRIPT_ROWS,
+  ...COMPILER_ROWS,
+  ...TEST_RUNNER_ROWS,
+  ...WORKER_ROWS,
+  ...FRAMEWORK_ROWS,
+  ...COMMAND_LINE_ROWS,
+];
 /** Rows wait for installations and for the simulated payer most of the time. */
 const CONCURRENCY = 3;
 

@@ -6,9 +6,18 @@ interface ProgramOptions {
   readonly withinMs?: number;
 }
 
+/** The matrix talks to the npm registry and to this machine only. */
+const NO_TELEMETRY = {
+  DO_NOT_TRACK: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
+  DENO_NO_UPDATE_CHECK: '1',
+  REDOCLY_TELEMETRY: 'off',
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+};
+
 /** Environment of a merchant's machine: nothing of this repository or of the developer who runs the matrix. */
 export function plainEnvironment(home: string): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: home, NO_COLOR: '1', CI: 'true' };
+  return { PATH: process.env['PATH'] ?? '', HOME: home, NO_COLOR: '1', CI: 'true', ...NO_TELEMETRY };
 }
 
 /** Runs a program to its end and returns what it printed. @throws with the output when it fails */

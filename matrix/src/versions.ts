@@ -16,4 +16,10 @@ export const VERSIONS = {
   express: '5.3.0',
   fastify: '5.12.8',
   nest: '12.4.2',
+  next: '16.4.6',
+  react: '19.3.1',
+  reflectMetadata: '0.2.2',
+  rxjs: '7.8.2',
+  typesExpress: '5.0.6',
+  typesReact: '19.3.0',
 } as const;

@@ -49,12 +49,14 @@ async function run(setting: Setting, name: RuntimeName): Promise<void> {
 async function forward(caudal: (...args: readonly string[]) => Promise<string>): Promise<void> {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const verified: string[] = [];
-  const receiver = createServer(async (request, response) => {
-    const event = await webhooks
-      .unwrap(await text(request), request.headers as Record<string, string>, secret)
-      .catch(() => null);
-    if (event) verified.push(event.event);
-    response.writeHead(event ? 200 : 400).end();
+  const receive = webhooks.receiver({ secret, onEvent: ({ event }) => void verified.push(event) });
+  const receiver = createServer((request, response) => {
+    text(request)
+      .then((body) => receive(body, request.headers))
+      .then(
+        ({ status }) => response.writeHead(status).end(),
+        () => response.writeHead(500).end(),
+      );
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const { port } = receiver.address() as AddressInfo;
