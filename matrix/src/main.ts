@@ -10,6 +10,7 @@ import { NotInstalled, type Row, rowText, type Setting } from './row.ts';
 import { COMMAND_LINE_ROWS } from './rows/command-line.ts';
 import { COMPILER_ROWS } from './rows/compilers.ts';
 import { FRAMEWORK_ROWS } from './rows/frameworks.ts';
+import { OPENAPI_ROWS } from './rows/openapi.ts';
 import { SCRIPT_ROWS } from './rows/scripts.ts';
 import { TEST_RUNNER_ROWS } from './rows/test-runners.ts';
 import { WORKER_ROWS } from './rows/workers.ts';
@@ -22,6 +23,7 @@ const ROWS = [
   ...WORKER_ROWS,
   ...FRAMEWORK_ROWS,
   ...COMMAND_LINE_ROWS,
+  ...OPENAPI_ROWS,
 ];
 /** Rows wait for installations and for the simulated payer most of the time. */
 const CONCURRENCY = 3;

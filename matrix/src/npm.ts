@@ -23,9 +23,13 @@ export async function installProject(
 }
 
 export function npm(folder: string, args: readonly string[]): Promise<string> {
-  return runProgram('npm', [...args, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: folder,
-    env: npmEnvironment(),
-    withinMs: 300_000,
-  });
+  return runProgram(
+    'npm',
+    [...args, '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=5', '--loglevel=error'],
+    {
+      cwd: folder,
+      env: npmEnvironment(),
+      withinMs: 300_000,
+    },
+  );
 }

@@ -21,5 +21,9 @@ export const VERSIONS = {
   reflectMetadata: '0.2.2',
   rxjs: '7.8.2',
   typesExpress: '5.0.6',
+  spectral: '6.16.3',
+  redocly: '2.73.0',
+  openapiTypescript: '7.13.0',
+  heyApi: '0.99.0',
   typesReact: '19.3.0',
 } as const;
