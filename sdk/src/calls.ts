@@ -6,6 +6,7 @@ import { ApiError, type CallContext } from './errors.ts';
 import { OPERATIONS, type OperationId } from './generated/operations.ts';
 import type { HookRunner } from './hooks.ts';
 import { List, type ListResponse } from './list.ts';
+import { describe } from './option-checks.ts';
 import type { Fetch } from './platform.ts';
 import { buildRequest, type RequestParts, type Sender } from './request.ts';
 import { responseMetadata } from './response-metadata.ts';
@@ -129,6 +130,8 @@ function isAlreadyDeleted(id: OperationId, error: unknown): boolean {
 function resolveIdempotencyKey(id: OperationId, { idempotencyKey }: KeyedCallOptions): string | null {
   if (!OPERATIONS[id].keyed) return null;
   if (idempotencyKey === undefined) return crypto.randomUUID();
+  if (typeof idempotencyKey !== 'string')
+    throw new TypeError(`idempotencyKey must be a string, not ${describe(idempotencyKey)}`);
   if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey) || idempotencyKey !== idempotencyKey.trim())
     throw new TypeError(
       'idempotencyKey must have 1 to 255 printable ASCII characters and no leading or trailing space',

@@ -63,7 +63,7 @@ export function resolveOptions(options: CaudalOptions): CallDefaults {
 function resolveCredential({ apiKey, accessToken }: CaudalOptions): readonly [string, string] {
   const needed = 'new Caudal needs an apiKey (cdl_test_… or cdl_live_…) or an accessToken, and not both';
   if (apiKey !== undefined && accessToken !== undefined) throw new TypeError(needed);
-  const [name, credential] = apiKey === undefined ? ['accessToken', accessToken] : ['apiKey', apiKey];
+  const [name, credential] = accessToken === undefined ? ['apiKey', apiKey] : ['accessToken', accessToken];
   if (typeof credential !== 'string' || credential === '')
     throw new TypeError(`${needed}: ${name} is ${describe(credential)}`);
   if (!/^[\x21-\x7e]+$/.test(credential))

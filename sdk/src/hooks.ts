@@ -65,8 +65,8 @@ export class HookRunner {
   start({ method, url }: Request, { signal, ...attempt }: StartedAttempt): ReportEnd {
     if (signal?.aborted || (!this.#hooks.onRequest && !this.#hooks.onResponse)) return () => undefined;
     const request = { ...attempt, method, path: new URL(url).pathname };
-    const startedAt = performance.now();
     this.#run('onRequest', { ...request });
+    const startedAt = performance.now();
     return (response, error, retryInMs) => {
       this.#run('onResponse', {
         ...request,

@@ -18,7 +18,10 @@ export interface ResponseMetadata {
   readonly status: number;
   /** Quote it in support requests. Null when a proxy removed the header. */
   readonly requestId: string | null;
-  /** True when the response repeats that of an earlier request with this idempotency key: this call created nothing. */
+  /**
+   * True when the response repeats that of an earlier request with this idempotency key. With `attempts` 1 this call
+   * created nothing; after a retry, an earlier attempt of this call may have created it.
+   */
   readonly replayed: boolean;
   /** Sent with every attempt; null when the operation takes none. */
   readonly idempotencyKey: string | null;

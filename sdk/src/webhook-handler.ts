@@ -3,7 +3,7 @@ import type { CaudalEvent } from './generated/schemas.ts';
 import { checkFunction, checkNames } from './option-checks.ts';
 import type { FetchResponse, WebResponse } from './platform.ts';
 import { WebhookVerificationError } from './webhook-signature.ts';
-import { checkSecrets, unwrap, type WebhookHeaders } from './webhook-unwrap.ts';
+import { checkSecrets, readHeader, unwrap, type WebhookHeaders } from './webhook-unwrap.ts';
 
 /** `whsec_…` of the endpoint, or several during a rotation. Undefined, as an unset environment variable is, is an error. */
 type Secret = string | readonly string[] | undefined;
@@ -64,8 +64,7 @@ export function receiver(
     const current = typeof secret === 'function' ? await secret() : secret;
     let event: CaudalEvent;
     try {
-      // Frameworks leave the body of an empty request undefined.
-      event = await unwrap(body ?? '', headers, checkSecrets(current));
+      event = await unwrap(body ?? emptyBody(headers), headers, checkSecrets(current));
     } catch (error) {
       // A parsed body is a mistake of the receiver: the delivery may be genuine.
       if (!(error instanceof WebhookVerificationError) || error.reason === 'body_not_raw') throw error;
@@ -93,6 +92,19 @@ export function handler(options: ReceiverOptions): (request: WebhookRequest) => 
     const { status, body } = await receive(text, request.headers);
     return new Response(body === '' ? null : body, { status });
   };
+}
+
+/**
+ * Frameworks leave the body undefined when a request has none, and also when they were not configured to keep it: then
+ * the delivery may be genuine.
+ */
+function emptyBody(headers: WebhookHeaders): string {
+  const length = readHeader(headers, 'content-length') ?? '0';
+  if (length === '0' && readHeader(headers, 'transfer-encoding') === null) return '';
+  throw new WebhookVerificationError(
+    'body_not_raw',
+    'the framework passed no raw body: see the example of your framework in the SDK guide',
+  );
 }
 
 function checkOptions(options: ReceiverOptions): ReceiverOptions {

@@ -80,7 +80,7 @@ function readSignatureHeaders(headers: WebhookHeaders): { id: string; timestamp:
   return { id, timestamp, signature };
 }
 
-function readHeader(headers: WebhookHeaders, name: string): string | null {
+export function readHeader(headers: WebhookHeaders, name: string): string | null {
   if ('get' in headers && typeof headers.get === 'function') return headers.get(name);
   const [, value] = Object.entries(headers).find(([each]) => each.toLowerCase() === name) ?? [];
   if (typeof value === 'string') return value;

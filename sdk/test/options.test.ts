@@ -7,7 +7,7 @@ const make = (options: object) => () => new Caudal({ apiKey: API_KEY, ...options
 describe('new Caudal', () => {
   it.each([
     [{ timeout: 5000 }, /^new Caudal has no option timeout; it has apiKey, /],
-    [{ apiKey: undefined }, /needs an apiKey.*: accessToken is undefined$/],
+    [{ apiKey: undefined }, /needs an apiKey.*: apiKey is undefined$/],
     [{ apiKey: '' }, /needs an apiKey.*: apiKey is an empty string$/],
     [{ apiKey: null }, /: apiKey is null$/],
     [{ apiKey: undefined, accessToken: 5 }, /: accessToken is the number 5$/],
@@ -65,11 +65,18 @@ describe('a call', () => {
     [{ signal: new AbortController() }, /^signal must be an AbortSignal, not a value of type object$/],
     [{ headers: [['a', 'b']] }, /^headers must be a plain object, not an array$/],
     [{ headers: { 'x-trace': undefined } }, /^headers.x-trace must be a string, not undefined$/],
+    [{ headers: { 'x-token': 'kept-secret\n' } }, /^headers.x-token contains a line break/],
+    [{ headers: { 'x token': 'x' } }, /^headers has a name with invalid characters: "x token"$/],
+    [{ headers: { 'Idempotency-Key': 'order-1' } }, /: use the option idempotencyKey$/],
+    [{ headers: { 'X-API-Key': 'kept-secret' } }, /: use the option apiKey of new Caudal$/],
+    [{ idempotencyKey: 1001 }, /^idempotencyKey must be a string, not the number 1001$/],
+    [{ idempotencyKey: null }, /^idempotencyKey must be a string, not null$/],
   ])('is rejected before it is sent with the options %o', async (options, message) => {
     const server = await faultyServer(json({ id: 'p1' }, 201));
     const error = await thrownBy(server.client().payins.create(PAYIN, options as object));
     expect(error).toBeInstanceOf(TypeError);
     expect((error as Error).message).toMatch(message);
+    expect((error as Error).message).not.toMatch(/kept-secret/);
     expect(server.requests).toEqual([]);
   });
 

@@ -31,6 +31,12 @@ describe('withResponse', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it('is a replay after a retry, too, when the lost first attempt created the payin', async () => {
+    const server = await faultyServer(cut, json(CREATED, 201, { 'idempotent-replayed': 'true' }));
+    const { response } = await server.client().payins.create(PAYIN).withResponse();
+    expect(response).toMatchObject({ replayed: true, attempts: 2 });
+  });
+
   it('tells that the response is a replay', async () => {
     const server = await faultyServer(json(CREATED, 201, { 'idempotent-replayed': 'true' }));
     const { response } = await server.client().payins.create(PAYIN).withResponse();

@@ -51,7 +51,7 @@ describe('webhooks.receiver', () => {
     ['without a signature', async () => ({ body: '{}', headers: {} }), 'headers_missing'],
     [
       'without a body',
-      async () => ({ body: undefined, headers: (await genuine()).headers }),
+      async () => ({ body: undefined, headers: { ...(await genuine()).headers, 'content-length': '0' } }),
       'signature_mismatch',
     ],
   ])('responds 400 to a delivery %s, and does not call onEvent', async (_, delivery, reason) => {
