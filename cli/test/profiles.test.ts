@@ -67,6 +67,7 @@ test('profiles can be listed, switched and deleted; a stored API key is never se
     [{ CAUDAL_BASE_URL: 'http://127.0.0.1:1' }, 'CAUDAL_BASE_URL needs --api-key or CAUDAL_API_KEY'],
     [{ CAUDAL_BASE_URL: stackUrl(stack), CAUDAL_API_KEY: '' }, 'CAUDAL_API_KEY is empty'],
     [{ CAUDAL_API_KEY: '' }, 'CAUDAL_API_KEY is empty'],
+    [{ CAUDAL_BASE_URL: '', CAUDAL_API_KEY: 'cdl_test_x' }, 'CAUDAL_BASE_URL is empty'],
   ] as const) {
     const { code, stderr } = await home.start(['whoami'], variables).ended;
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

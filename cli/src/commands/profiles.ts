@@ -93,7 +93,7 @@ async function login(context: Context, args: ParsedArgs): Promise<undefined> {
 }
 
 async function readBaseUrl({ environment, signal }: Context, args: ParsedArgs): Promise<string> {
-  const url = args.text('base-url') ?? environment.baseUrl;
+  const url = args.text('base-url') ?? (environment.baseUrl || undefined);
   if (url !== undefined) return parseUrl(url);
   const devStackUrl = findDevStack(environment.folder)?.baseUrl;
   if (!isInteractive()) {

@@ -14,7 +14,7 @@ export interface Connection {
 }
 
 const HOW_TO_CONNECT = [
-  'Locally: caudal dev starts a server, and commands detect it.',
+  'In a clone of Caudal: npm run dev starts a server, and commands detect it.',
   'Otherwise: caudal login, or set CAUDAL_API_KEY and CAUDAL_BASE_URL.',
 ];
 
@@ -24,6 +24,8 @@ export function resolveConnection(environment: Environment, args: ParsedArgs): C
   const baseUrl = args.text('base-url') ?? environment.baseUrl;
   const profileName = args.text('profile') ?? environment.profile;
   const namesProfile = args.text('profile') !== undefined;
+  if (baseUrl === '' && !namesProfile)
+    throw new UsageError('CAUDAL_BASE_URL is empty', ['Set it to the URL of the server, or unset it.']);
   const usesApiKey =
     args.text('api-key') !== undefined || (environment.apiKey !== undefined && !namesProfile);
   if (usesApiKey && apiKey !== undefined)

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 export interface Environment {
   /** May be empty, as in a CI job whose secret is missing. */
   readonly apiKey: string | undefined;
+  /** May be empty, too. */
   readonly baseUrl: string | undefined;
   readonly profile: string | undefined;
   readonly simulatorUrl: string | undefined;
@@ -21,7 +22,7 @@ export function readEnvironment(): Environment {
   const columns = Number(readVariable('COLUMNS'));
   return {
     apiKey: env['CAUDAL_API_KEY'],
-    baseUrl: readVariable('CAUDAL_BASE_URL'),
+    baseUrl: env['CAUDAL_BASE_URL'],
     profile: readVariable('CAUDAL_PROFILE'),
     simulatorUrl: readVariable('CAUDAL_SIMULATOR_URL'),
     hasDatabase: (readVariable('DATABASE_URL') ?? readVariable('DATABASE_SYSTEM_URL')) !== undefined,
