@@ -91,7 +91,7 @@ describe('examples/payouts-from-csv', () => {
   it("rejects another person's key, an insufficient balance, an invalid amount and a duplicate reference", () => {
     expect(run([row('dec-1', '@TESTOK', '5', 'Pedro Ramírez')]).output).toMatch(/belongs to another person/);
     expect(run([row('dec-2', '@TESTOK', '99000000')]).output).toMatch(/does not cover/);
-    for (const amount of ['"1,250"', '1.25.000', '12345678901'])
+    for (const amount of ['"1,250"', '1.25.000', '1.250.00', '1.250.50', '0.500', '12345678901'])
       expect(run([row('dec-3', '@TESTOK', amount)]).output).toMatch(/line 2: ".*" is not a valid amount/);
     expect(run([row('dec-4', '@TESTOK', '5'), row('dec-4', '@TESTOK', '5')]).output).toMatch(
       /duplicate reference/,

@@ -53,18 +53,19 @@ function parsePayment(
 }
 
 /**
- * Parses 1250000, 980000.50, and what a Colombian spreadsheet writes: 1.250.000 and 980.000,50. Rejects 1,250, which is
- * either 1250 or 1.25. It parses digits instead of floats, which cannot represent all amounts exactly.
+ * Parses 1250000, 980000.50, and what a Colombian spreadsheet writes: 1.250.000 and 980.000,50. A point before
+ * three digits separates thousands, because pesos have at most two decimals. Rejects what may be a mistyped amount, such as
+ * 1,250 and 1.250.00. It parses digits instead of floats, which cannot represent all amounts exactly.
  */
 function parseCents(file: string, line: number, text: string): number {
-  const [, plain, grouped, afterPoint, afterComma] =
-    /^(?:\$ ?)?(?:(\d{1,10})|(\d{1,3}(?:\.\d{3})+))(?:\.(\d{1,2})|,(\d{1,2}))?$/.exec(text) ?? [];
+  const [, plain, plainCents, grouped, groupedCents] =
+    /^(?:\$ ?)?(?:(\d{1,10})(?:[.,](\d{1,2}))?|([1-9]\d{0,2}(?:\.\d{3})+)(?:,(\d{1,2}))?)$/.exec(text) ?? [];
   const pesos = plain ?? grouped?.replaceAll('.', '');
   if (pesos === undefined || pesos.length > 10)
     throw new Error(
       `${file}, line ${line}: "${text}" is not a valid amount; use the format 1250000, 980000.50 or 1.250.000,50`,
     );
-  return Number(pesos) * 100 + Number((afterPoint ?? afterComma ?? '').padEnd(2, '0'));
+  return Number(pesos) * 100 + Number((plainCents ?? groupedCents ?? '').padEnd(2, '0'));
 }
 
 /**
