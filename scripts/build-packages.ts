@@ -1,9 +1,10 @@
 /**
  * npm run packages: writes dist/packages, whose tarballs the server offers at /packages: the SDK and the command line of
- * this version. Tarballs of other versions stay, because lockfiles of merchants name them.
+ * this version. Tarballs of other versions stay, and a tarball of this version is not replaced by a different one: lockfiles
+ * of merchants contain its checksum. `-- --replace` replaces it, for development.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildPackage as buildCli } from '../cli/scripts/build.ts';
@@ -11,19 +12,30 @@ import { buildPackage as buildSdk } from '../sdk/scripts/build.ts';
 
 const TARGET = fileURLToPath(new URL('../dist/packages', import.meta.url));
 
-/** Builds and packs all packages. Returns the names of the tarballs, which are the same for the same sources. */
-export async function buildPackages(target = TARGET): Promise<readonly string[]> {
+/** Written after the tarballs: newer than the sources when they are up to date. */
+const COMPLETE = 'complete';
+
+/** Builds and packs all packages; the same sources give the same bytes. Returns the names of the tarballs. */
+export async function buildPackages({ replace }: { readonly replace: boolean }): Promise<readonly string[]> {
+  const target = TARGET;
   mkdirSync(target, { recursive: true });
   // In the same file system, so that a server never reads half a tarball.
   const scratch = mkdtempSync(join(target, '.build-'));
   try {
     buildSdk(join(scratch, 'sdk'));
     await buildCli(join(scratch, 'cli'));
-    return ['sdk', 'cli'].map((name) => {
+    const tarballs = ['sdk', 'cli'].map((name) => {
       const tarball = pack(join(scratch, name), scratch);
-      renameSync(join(scratch, tarball), join(target, tarball));
+      const [made, published] = [join(scratch, tarball), join(target, tarball)];
+      if (!replace && existsSync(published) && !readFileSync(published).equals(readFileSync(made)))
+        throw new Error(
+          `${tarball} exists with other content. Release a new version (npm run release), or run: npm run packages -- --replace`,
+        );
+      renameSync(made, published);
       return tarball;
     });
+    writeFileSync(join(target, COMPLETE), `${tarballs.join('\n')}\n`);
+    return tarballs;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -41,5 +53,6 @@ function pack(folder: string, destination: string): string {
 }
 
 if (import.meta.main) {
-  for (const name of await buildPackages()) process.stdout.write(`wrote dist/packages/${name}\n`);
+  const replace = process.argv.includes('--replace');
+  for (const name of await buildPackages({ replace })) process.stdout.write(`wrote dist/packages/${name}\n`);
 }

@@ -33,6 +33,8 @@ it('dates the unreleased section of the changelog, and refuses an empty one', ()
   expect(datedChangelog('# C\n\n## Unreleased\n\n- a\n', '0.2.0', '2026-11-17')).toBe(
     '# C\n\n## Unreleased\n\n## 0.2.0 (2026-11-17)\n\n- a\n',
   );
+  const released = '## Unreleased\n\n- a\n\n## 0.2.0 (2026-11-16)\n\n- b\n';
+  expect(() => datedChangelog(released, '0.2.0', 'x')).toThrow(/tag its commit with v0.2.0 first/);
   expect(() => datedChangelog('## Unreleased\n\n## 0.1.0 (2026-11-16)\n\n- a\n', '0.2.0', 'x')).toThrow(
     /no unreleased change/,
   );

@@ -49,8 +49,9 @@ function prepare(current: string, version: string, date: string): void {
         .replaceAll(/("@caudal\/[\w-]+": )"[^"]+"/g, `$1"${version}"`),
     );
   const tarball = new RegExp(`(caudal-(?:sdk|cli)-)${current.replaceAll('.', '\\.')}(\\.tgz)`, 'g');
-  for (const name of git('ls-files', '*.md').split('\n'))
-    rewrite(name, (text) => text.replaceAll(tarball, `$1${version}$2`));
+  // Not in texts about earlier versions.
+  const texts = git('ls-files', '*.md', ':!CHANGELOG.md', ':!docs/decisions').split('\n');
+  for (const name of texts) rewrite(name, (text) => text.replaceAll(tarball, `$1${version}$2`));
   run('npm', 'install', '--package-lock-only', '--ignore-scripts');
   run('npm', 'run', 'generate');
 }

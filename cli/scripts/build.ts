@@ -3,7 +3,7 @@
  * file, so that it installs from a deployment without any registry.
  */
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { commonManifest } from '../../scripts/packages/manifest.ts';
@@ -13,7 +13,8 @@ const HERE = fileURLToPath(new URL('..', import.meta.url));
 /** @param folder is emptied first */
 export async function buildPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     entryPoints: [join(HERE, 'src', 'main.ts')],
     outfile: join(folder, 'bin', 'caudal.js'),
     bundle: true,
@@ -28,11 +29,15 @@ export async function buildPackage(folder: string): Promise<void> {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   copyFileSync(join(HERE, 'README.md'), join(folder, 'README.md'));
   copyFileSync(join(HERE, '../LICENSE'), join(folder, 'LICENSE'));
-  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), `commander\n\n${licenseOf('commander')}`);
+  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES'), notices(Object.keys(metafile.inputs)));
 }
 
-function licenseOf(name: string): string {
-  return readFileSync(new URL('LICENSE', import.meta.resolve(name)), 'utf8');
+/** The licenses of the packages that the file contains. */
+function notices(inputs: readonly string[]): string {
+  const packages = inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+  return [...new Set(packages)]
+    .map((path) => `${basename(path)}\n\n${readFileSync(join(HERE, '..', path, 'LICENSE'), 'utf8')}`)
+    .join('\n');
 }
 
 function manifest(): object {

@@ -15,16 +15,16 @@ export function commonManifest(folder: string): Record<string, unknown> {
     version,
     license,
     engines: ENGINES,
-    // npm publish compares the repository with the one that the workflow runs in.
+    // npm publish compares it with the repository that the workflow runs in.
     ...repository(),
     publishConfig: { access: 'public', provenance: true },
   };
 }
 
+/** Only the workflow that publishes sets it: the tarballs of all other builds are the same. */
 function repository(): object {
-  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: path } = process.env;
-  if (server === undefined || path === undefined) return {};
-  const url = `${server}/${path}`;
+  const url = process.env['PACKAGE_REPOSITORY'];
+  if (url === undefined) return {};
   return {
     repository: { type: 'git', url: `git+${url}.git` },
     homepage: `${url}#readme`,

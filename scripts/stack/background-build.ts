@@ -24,6 +24,7 @@ export interface BuildTarget {
   /** The npm script that builds it, and its program. */
   readonly script: string;
   readonly program: string;
+  readonly args: readonly string[];
   readonly sources: readonly string[];
   /** Exists once it is built, and is newer than the sources. */
   readonly output: string;
@@ -33,6 +34,7 @@ export const DOCS: BuildTarget = {
   title: 'docs',
   script: 'docs',
   program: 'docs/build.ts',
+  args: [],
   sources: ['docs'],
   output: 'docs/dist/site.json',
 };
@@ -41,8 +43,9 @@ export const PACKAGES: BuildTarget = {
   title: 'packages of the SDK and the command line',
   script: 'packages',
   program: 'scripts/build-packages.ts',
+  args: ['--replace'],
   sources: ['sdk', 'cli', 'command-tree', 'scripts/packages'],
-  output: 'dist/packages',
+  output: 'dist/packages/complete',
 };
 
 /** Whether the output is missing or older than its sources. */
@@ -68,8 +71,8 @@ export interface BackgroundBuild {
 }
 
 /** Builds at low priority while the stack is running. */
-export function buildInBackground({ program }: BuildTarget): BackgroundBuild {
-  const child = spawn(process.execPath, [join(ROOT, program)], { stdio: 'ignore', detached: true });
+export function buildInBackground({ program, args }: BuildTarget): BackgroundBuild {
+  const child = spawn(process.execPath, [join(ROOT, program), ...args], { stdio: 'ignore', detached: true });
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const done = new Promise<'built' | 'failed' | 'stopped'>((resolve) => {
     child.once('error', () => resolve('failed'));

@@ -28,7 +28,9 @@ export function buildPackage(folder: string): void {
     const target = join(folder, format);
     compile(target, options);
     for (const name of globSync('**/*.d.ts', { cwd: target })) renameImports(join(target, name));
-    writeJson(join(target, 'package.json'), { type });
+    for (const name of globSync('**/*.js.map', { cwd: target })) nameSource(join(target, name));
+    // Bundlers read the nearest manifest.
+    writeJson(join(target, 'package.json'), { type, sideEffects: false });
   }
   writeJson(join(folder, 'package.json'), manifest());
   copyFileSync(join(HERE, 'README.md'), join(folder, 'README.md'));
@@ -49,6 +51,13 @@ function compile(target: string, options: readonly string[]): void {
 function renameImports(path: string): void {
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replaceAll(/((?:from|import\() ?['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));
+}
+
+/** The compiler writes paths relative to the clone. The content of the source is in the map. */
+function nameSource(path: string): void {
+  const map = JSON.parse(readFileSync(path, 'utf8')) as { readonly sources: readonly string[] };
+  const sources = map.sources.map((source) => source.replace(/^.*sdk\/src\//, '@caudal/sdk/src/'));
+  writeFileSync(path, JSON.stringify({ ...map, sources }));
 }
 
 function manifest(): object {

@@ -79,8 +79,10 @@ describe('the published package', () => {
   it('has source maps with their sources', () => {
     for (const format of ['esm', 'cjs']) {
       const map = JSON.parse(readFileSync(join(built, format, 'client.js.map'), 'utf8')) as {
+        readonly sources: readonly string[];
         readonly sourcesContent: readonly string[];
       };
+      expect(map.sources).toEqual(['@caudal/sdk/src/client.ts']);
       expect(map.sourcesContent[0]).toContain('export class Caudal');
     }
   });
