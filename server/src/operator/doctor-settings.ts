@@ -27,7 +27,7 @@ function configurationFinding(): { config: Config | null; finding: Finding } {
       finding: fail(
         'configuration',
         message,
-        'set them as environment variables or with --env-file FILE (in a clone: npm run dev, then npm run caudal -- doctor); then: caudal config check',
+        'set them as environment variables or with --env-file FILE (in a clone: npm run dev, then npm run --silent caudal -- doctor); then: caudal config check',
       ),
     };
   }
