@@ -13,6 +13,6 @@ export interface Packages {
 /** Builds the packages where the server finds them. */
 export async function preparePackages(): Promise<Packages> {
   const folder = fileURLToPath(new URL('../../dist/packages', import.meta.url));
-  const [sdkName = '', cliName = ''] = await buildPackages(folder);
+  const [sdkName = '', cliName = ''] = await buildPackages({ replace: true });
   return { sdk: join(folder, sdkName), sdkName, cliName };
 }

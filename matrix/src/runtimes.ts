@@ -38,6 +38,8 @@ export class Runtimes {
     try {
       await installProject(folder, [`${packageName}@${version}`]);
     } catch (error) {
+      // Any other failure is one of the matrix.
+      if (!/\bE404\b|\bEBADPLATFORM\b/.test((error as Error).message)) throw error;
       throw new NotInstalled((error as Error).message);
     }
     const path = join(folder, 'node_modules', packageName, program);

@@ -24,7 +24,17 @@ interface Framework {
 
 const EXAMPLES = fileURLToPath(new URL('../../../sdk/examples/webhooks/', import.meta.url));
 const WITHIN_MS = 60_000;
-const TYPES = [`@types/node@${VERSIONS.typesNode}`, `@types/express@${VERSIONS.typesExpress}`];
+const COMPILER = [
+  `typescript@${VERSIONS.typescript5}`,
+  `@types/node@${VERSIONS.typesNode}`,
+  `@types/express@${VERSIONS.typesExpress}`,
+];
+const TSC = ['node_modules/typescript/bin/tsc', '-p', '.'];
+/** Node strips the types and runs the file as it is. */
+const CHECK_ONLY = JSON.stringify({
+  compilerOptions: { module: 'nodenext', target: 'es2022', strict: true, skipLibCheck: true, noEmit: true },
+  files: ['main.ts'],
+});
 
 const FRAMEWORKS: readonly Framework[] = [
   {
@@ -32,7 +42,9 @@ const FRAMEWORKS: readonly Framework[] = [
     modules: 'ES modules',
     example: 'express.ts',
     place: 'main.ts',
-    packages: [`express@${VERSIONS.express}`],
+    packages: [`express@${VERSIONS.express}`, ...COMPILER],
+    files: { 'tsconfig.json': CHECK_ONLY },
+    build: [TSC],
     start: ['main.ts'],
   },
   {
@@ -40,7 +52,9 @@ const FRAMEWORKS: readonly Framework[] = [
     modules: 'ES modules',
     example: 'fastify.ts',
     place: 'main.ts',
-    packages: [`fastify@${VERSIONS.fastify}`],
+    packages: [`fastify@${VERSIONS.fastify}`, ...COMPILER],
+    files: { 'tsconfig.json': CHECK_ONLY },
+    build: [TSC],
     start: ['main.ts'],
   },
   {
@@ -52,8 +66,7 @@ const FRAMEWORKS: readonly Framework[] = [
       ...['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@${VERSIONS.nest}`),
       `reflect-metadata@${VERSIONS.reflectMetadata}`,
       `rxjs@${VERSIONS.rxjs}`,
-      `typescript@${VERSIONS.typescript5}`,
-      ...TYPES,
+      ...COMPILER,
     ],
     files: {
       'tsconfig.json': JSON.stringify({
@@ -70,7 +83,7 @@ const FRAMEWORKS: readonly Framework[] = [
         files: ['main.ts'],
       }),
     },
-    build: [['node_modules/typescript/bin/tsc', '-p', '.']],
+    build: [TSC],
     start: ['out/main.js'],
   },
   {
@@ -82,9 +95,8 @@ const FRAMEWORKS: readonly Framework[] = [
       `next@${VERSIONS.next}`,
       `react@${VERSIONS.react}`,
       `react-dom@${VERSIONS.react}`,
-      `typescript@${VERSIONS.typescript5}`,
       `@types/react@${VERSIONS.typesReact}`,
-      ...TYPES,
+      ...COMPILER,
     ],
     files: {
       'app/layout.tsx':
