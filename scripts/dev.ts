@@ -289,10 +289,10 @@ function commands(running: Running): string {
   const operator = isDefault ? '' : ` --env-file ${relative(process.cwd(), settingsFile())}`;
   return `In another terminal:
 
-  stream events            npm run caudal -- listen${merchant}
-  simulate a paid payin    npm run caudal -- trigger payin.confirmed${merchant}
-  check the health         npm run caudal -- doctor${operator}
-  all commands             npm run caudal -- help
+  stream events            npm run --silent caudal -- listen${merchant}
+  simulate a paid payin    npm run --silent caudal -- trigger payin.confirmed${merchant}
+  check the health         npm run --silent caudal -- doctor${operator}
+  all commands             npm run --silent caudal -- help
 `;
 }
 

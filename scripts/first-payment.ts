@@ -75,7 +75,7 @@ async function main(): Promise<number> {
   const dev = run(folder, 'npm run dev');
   try {
     await dev.printed('API key');
-    const listen = run(folder, 'npm run caudal -- listen --trigger payin.confirmed --exit-after 1');
+    const listen = run(folder, 'npm run --silent caudal -- listen --trigger payin.confirmed --exit-after 1');
     await Promise.race([listen.printed('payin.confirmed'), listen.exited]);
     const code = await listen.exited;
     const seconds = (performance.now() - startedAt) / 1000;

@@ -139,7 +139,7 @@ function overview(document: OpenApiDocument, operations: readonly Operation[], b
     settings: { sidebar: { label: 'Overview' } },
     body: parts(
       prose(document.info.description),
-      `Examples use the address of this server, ${code(baseUrl)}. The machine-readable description is [openapi.json](/openapi.json) (OpenAPI ${document.openapi}).`,
+      `Examples use the address of this server, ${code(baseUrl)}; replace the ids in them with those of your own resources. The machine-readable description is [openapi.json](/openapi.json) (OpenAPI ${document.openapi}).`,
       'The SDK examples assume this setup:',
       block(
         'ts',

@@ -28,7 +28,7 @@ export function commandsPage(): Page {
     description: 'Every command of caudal.',
     settings: { tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 2 } },
     body: parts(
-      '[Install](/docs/guides/install) the command line from your server; in a clone, type `npm run caudal --` instead of `caudal`. `caudal help COMMAND` shows the same text as this page; `caudal completion bash` and `caudal completion zsh` print completion scripts.',
+      '[Install](/docs/guides/install) the command line from your server; in a clone, type `npm run --silent caudal --` instead of `caudal`. `caudal help COMMAND` shows the same text as this page; `caudal completion bash` and `caudal completion zsh` print completion scripts.',
       '## Global options',
       list(GLOBAL_OPTIONS.map(optionText)),
       'Credentials come from the first of these that is set: `--api-key` and `--base-url`; `CAUDAL_API_KEY` and `CAUDAL_BASE_URL`; `--profile` or `CAUDAL_PROFILE`; the current profile (`caudal login`); the stack of `npm run dev`.',

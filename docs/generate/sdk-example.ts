@@ -60,12 +60,19 @@ export function sdkExample(document: OpenApiDocument, operation: Operation, body
     const { schema } = resolveShape(document, parameter.schema ?? true);
     return literal(parameter.example ?? schema.example ?? schema.examples?.[0] ?? '');
   });
-  if (call.takes === 'body' && body !== undefined) args.push(...bodyArgs(body, call.first));
+  if (call.takes === 'body' && body !== undefined)
+    args.push(...bodyArgs(call.method.endsWith('.create') ? withOwnReference(body) : body, call.first));
   if (call.takes === 'query') args.push(...queryArgs(operation));
   const expression = `caudal.${call.method}(${args.join(', ')})`;
   return call.loop === undefined
     ? `const ${resultName(call.method)} = await ${expression};`
     : `for await (const ${call.loop} of ${expression}) {\n  console.log(${call.loop}.${call.loop === 'link' ? 'paymentLinkId' : 'id'});\n}`;
+}
+
+/** References are unique, and the curl example before it on the page has used the one of the body. */
+function withOwnReference(body: unknown): unknown {
+  const { reference } = body as { readonly reference?: unknown };
+  return typeof reference === 'string' ? { ...(body as object), reference: `${reference}-sdk` } : body;
 }
 
 function bodyArgs(body: unknown, first: string | undefined): string[] {

@@ -119,10 +119,8 @@ async function runShell(session: ShellSession, text: string): Promise<Result | n
 }
 
 async function runSdk(text: string): Promise<Result | null> {
-  // The shell example before it used the reference.
-  const statements = text.replaceAll(/reference: '([^']+)'/g, "reference: '$1-sdk'");
-  if (statements.includes('.stream(')) return runStream(statements);
-  const result = await runStatements(statements, { caudal, console: { log: () => {} } });
+  if (text.includes('.stream(')) return runStream(text);
+  const result = await runStatements(text, { caudal, console: { log: () => {} } });
   return result ?? null;
 }
 
