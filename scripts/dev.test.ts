@@ -113,8 +113,8 @@ describe('npm run dev', () => {
   it('keeps data and API key across restarts, and names the next commands', async () => {
     const second = await startDev();
     expect(second.output()).toContain(ready.apiKey);
-    for (const next of ['caudal listen', 'caudal trigger payin.confirmed', 'caudal doctor'])
-      expect(second.output()).toContain(`npx ${next}`);
+    for (const next of ['caudal -- listen', 'caudal -- trigger payin.confirmed', 'caudal -- doctor'])
+      expect(second.output()).toContain(`npm run --silent ${next}`);
     const baseUrl = /API\s+(http\S+)/.exec(second.output())?.[1] ?? '';
     const kept = await fetch(`${baseUrl}/payins/${payinId}`, { headers: headers() });
     expect(kept.status).toBe(200);
