@@ -96,9 +96,10 @@ export function handler(options: ReceiverOptions): (request: WebhookRequest) => 
 
 /**
  * Frameworks leave the body undefined when a request has none, and also when they were not configured to keep it: then
- * the delivery may be genuine.
+ * a signed delivery may be genuine.
  */
 function emptyBody(headers: WebhookHeaders): string {
+  if (readHeader(headers, 'webhook-signature') === null) return '';
   const length = readHeader(headers, 'content-length') ?? '0';
   if (length === '0' && readHeader(headers, 'transfer-encoding') === null) return '';
   throw new WebhookVerificationError(

@@ -85,7 +85,12 @@ describe('webhooks.receiver', () => {
     const { body, headers } = await genuine();
     const parsed = JSON.parse(body) as string;
     expect(await thrownBy(receive(parsed, headers))).toMatchObject({ reason: 'body_not_raw' });
+    const sized = { 'content-length': String(body.length) };
+    expect(await thrownBy(receive(undefined, { ...headers, ...sized }))).toMatchObject({
+      reason: 'body_not_raw',
+    });
     expect(rejected).toEqual([]);
+    expect(await receive(undefined, sized)).toEqual({ status: 400, body: 'headers_missing' });
   });
 
   it('reads the secret for each delivery when it is a function, and throws TypeError when there is none', async () => {
