@@ -140,6 +140,16 @@ describe('pattern rules', () => {
       'server/src/payins/payin.view.ts',
       'const amount = (cents / 100).toFixed(2);',
     ],
+    [
+      'the OpenTelemetry SDK outside its module',
+      'server/src/flows/payins/x.ts',
+      "import { trace } from '@opentelemetry/api';",
+    ],
+    [
+      'a static import of the module that loads the OpenTelemetry SDK',
+      'server/src/serve.ts',
+      "import { startTelemetry } from './tracing/telemetry.ts';",
+    ],
     ['pg_notify in a migration', 'server/migrations/0001_x.sql', "select pg_notify('x', 'y');"],
     [
       'NOTIFY in a flow',

@@ -22,6 +22,7 @@ interface Violation {
 const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   kit: [],
   db: ['kit'],
+  tracing: ['kit'],
   rails: ['kit'],
   ledger: ['kit', 'db'],
   jobs: ['kit', 'db'],
@@ -37,6 +38,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   payins: ['kit', 'db', 'customers', 'rails/contract.ts', 'rails/breb/emvco.ts'],
   payouts: ['kit', 'db', 'customers', 'rails/contract.ts'],
   'payment-links': ['kit', 'db', 'customers', 'rails/contract.ts'],
+  people: ['kit', 'db', 'customers'],
   'deps.ts': ['kit', 'db', 'rails/contract.ts', 'organizations', 'receipts', 'jobs/work-signals.ts'],
   flows: [
     'kit',
@@ -56,6 +58,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'payouts',
     'payment-links',
     'receipts',
+    'people',
     'deps.ts',
   ],
   workers: ['kit', 'db', 'rails/contract.ts', 'jobs', 'organizations', 'flows', 'deps.ts'],
@@ -83,6 +86,9 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
     'rails/with-failpoints.ts',
     'payouts/receiver-key.ts',
     'audit/operator-action.ts',
+    'customers/customer.ts',
+    'people/person.ts',
+    'people/retention-policy.ts',
     'anomalies',
     'organizations',
     'receipts/receipt-keys.ts',
@@ -134,27 +140,38 @@ interface PatternRule {
 
 const PATTERN_RULES: readonly PatternRule[] = [
   {
+    pattern: /from '@opentelemetry\//,
+    allowedIn: /^server\/src\/tracing\//,
+    message: 'only server/src/tracing uses the OpenTelemetry SDK; flows use kit/tracer.ts',
+  },
+  {
+    pattern: /^import (?!type\b).*\/tracing\//,
+    allowedIn: /^(?!server\/src\/)/,
+    message:
+      'load server/src/tracing with a dynamic import, so that the SDK is not loaded while tracing is off',
+  },
+  {
     pattern: /\bprocess\.env\b/,
     allowedIn:
-      /^(server\/src\/config\.ts|cli\/src\/connection\/environment\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/|simulator\/test\/)/,
+      /^(server\/src\/config\.ts|cli\/src\/connection\/environment\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|deploy\/|bench\/|chaos\/|fuzz\/|server\/test\/|simulator\/test\/)/,
     message: 'read environment variables only in config.ts',
   },
   {
     pattern: /\bDate\.now\(|\bnew Date\(\)/,
     allowedIn:
-      /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
+      /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|deploy\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'take the time from the database or kit/clock.ts, never from the process clock',
   },
   {
     pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync|Int)\(/,
     allowedIn:
-      /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
+      /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|deploy\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'take random values from kit',
   },
   {
     pattern: /\b(?:parseFloat|toFixed)\(/,
     allowedIn:
-      /^(server\/src\/kit\/(?:money|metrics)\.ts|cli\/|simulator\/|scripts\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
+      /^(server\/src\/kit\/(?:money|metrics)\.ts|cli\/|simulator\/|scripts\/|deploy\/|bench\/|chaos\/|fuzz\/|server\/test\/)/,
     message: 'money is bigint cents: do not use float arithmetic',
   },
   {
@@ -344,6 +361,7 @@ function sourceFiles(root: string): SourceFile[] {
     'bench/src',
     'chaos/src',
     'fuzz/src',
+    'deploy',
   ];
   return folders.flatMap((folder) => {
     const entries = readdirSync(join(root, folder), {

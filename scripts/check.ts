@@ -10,6 +10,7 @@ const steps: [name: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['architecture rules', 'node', ['scripts/architecture-rules.ts']],
   ['vocabulary', 'node', ['scripts/vocabulary.ts']],
+  ['migrations', 'node', ['scripts/migration-rules.ts']],
   ['dead code', 'knip', ['--no-progress']],
   ['lockfile', 'node', ['scripts/complete-lockfile.ts', '--check']],
   ['generated files', 'node', ['scripts/generate.ts', '--check']],

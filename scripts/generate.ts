@@ -1,15 +1,17 @@
 /**
- * npm run generate: generates docs/reference and sdk/src/generated from the code. `npm run check` runs it with --check,
+ * npm run generate: generates docs/reference, sdk/src/generated, and the rules and dashboards of deploy/ from the code. `npm run check` runs it with --check,
  * which fails when a generated file is out of date.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { monitoringFiles } from '../deploy/monitoring/generated-files.ts';
 import type { ApiDocument } from '../sdk/generate/document.ts';
 import { sdkFiles } from '../sdk/generate/files.ts';
 import { openApiDocument } from '../server/src/http/openapi.ts';
 import { ERRORS, type ErrorEntry } from '../server/src/kit/error-catalogue.ts';
 import { rolesWith } from '../server/src/settings/role-settings.ts';
+import { fileSetting, SETTINGS_WITH_FILES } from '../server/src/settings/secret-files.ts';
 import { SETTINGS } from '../server/src/settings/settings.ts';
 
 const ROOT = new URL('../', import.meta.url);
@@ -21,6 +23,7 @@ const files: Record<string, string> = {
   'docs/reference/configuration.md': configurationPage(),
   // Through JSON: the SDK is generated from the published document, not from server objects.
   ...sdkFiles(JSON.parse(JSON.stringify(document)) as ApiDocument),
+  ...monitoringFiles(),
 };
 
 const stale: string[] = [];
@@ -64,9 +67,12 @@ function configurationPage(): string {
         : `\`${String(missing.data)}\``
       : '**required**';
     const roles = rolesWith(name)?.join(', ') ?? 'every';
-    return `| \`${name}\` | ${defaultValue} | ${roles} | ${describeSetting(setting)} |`;
+    const names = SETTINGS_WITH_FILES.includes(name)
+      ? `\`${name}\` or \`${fileSetting(name)}\``
+      : `\`${name}\``;
+    return `| ${names} | ${defaultValue} | ${roles} | ${describeSetting(setting)} |`;
   });
-  return `# Configuration\n\nThe server reads environment variables once, at startup, and reports all configuration problems at once. An unknown \`CAUDAL_…\`, \`BREB_…\` or \`PSE_…\` variable is also a problem.\n\nThe column "Roles" names the roles that need the setting: the others start without it (\`operator\`: operator commands; some commands need more, see [Secrets by role](../operating/run-it.md#secrets-by-role)).\n\n| Variable | Default | Roles | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `# Configuration\n\nThe server reads environment variables once, at startup, and reports all configuration problems at once. An unknown \`CAUDAL_…\`, \`BREB_…\` or \`PSE_…\` variable is also a problem.\n\nA secret, or a URL with a password, is also read from the file that \`…_FILE\` names, for secrets that the platform mounts as files. One newline at its end is ignored. Setting both is a problem, as is a file that is empty or cannot be read.\n\nThe column "Roles" names the roles that need the setting: the others start without it (\`operator\`: operator commands; some commands need more, see [Secrets by role](../operating/run-it.md#secrets-by-role)).\n\n| Variable | Default | Roles | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 /** The description is on the schema itself or on the schema it wraps. */

@@ -135,6 +135,7 @@ export class ExampleConnector implements RailConnector {
     maxAmount: cents(100_000_000),
   };
   readonly banks = null;
+  readonly listPayments = null;
 
   open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<OpenedCollection>[]> {
     return Promise.resolve(orders.map(() => ({ kind: 'unknown', cause: 'example' })));

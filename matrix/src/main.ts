@@ -1,12 +1,13 @@
 /** npm run matrix: installs the packages outside the repository and uses them in every supported combination. */
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startDevStack } from '../../scripts/stack/dev-stack.ts';
+import { recordTestCounts } from '../../scripts/test-counts.ts';
 import { Deliveries } from './deliveries.ts';
 import { preparePackages } from './packages.ts';
-import { NotInstalled, type Row, rowText, type Setting } from './row.ts';
+import { type MatrixContext, NotInstalled, type Row, rowText } from './row.ts';
 import { COMMAND_LINE_ROWS } from './rows/command-line.ts';
 import { COMPILER_ROWS } from './rows/compilers.ts';
 import { FRAMEWORK_ROWS } from './rows/frameworks.ts';
@@ -54,7 +55,7 @@ async function runRows(rows: readonly Row[]): Promise<readonly Result[]> {
   const stack = await startDevStack();
   try {
     const deliveries = await Deliveries.start(stack.baseUrl, stack.apiKey);
-    const setting: Setting = {
+    const context: MatrixContext = {
       ...stack,
       deliveries,
       packages,
@@ -65,7 +66,7 @@ async function runRows(rows: readonly Row[]): Promise<readonly Result[]> {
     const results: Result[] = [];
     const runNext = async (): Promise<void> => {
       for (let row = waiting.shift(); row; row = waiting.shift()) {
-        const result = await runRow(row, setting);
+        const result = await runRow(row, context);
         results.push(result);
         console.log(`${result.outcome} after ${result.seconds.toFixed(1)} s: ${rowText(row)}`);
       }
@@ -79,7 +80,7 @@ async function runRows(rows: readonly Row[]): Promise<readonly Result[]> {
   }
 }
 
-async function runRow(row: Row, setting: Setting): Promise<Result> {
+async function runRow(row: Row, context: MatrixContext): Promise<Result> {
   const startedAt = performance.now();
   const result = (outcome: Result['outcome'], reason = ''): Result => ({
     row,
@@ -88,7 +89,7 @@ async function runRow(row: Row, setting: Setting): Promise<Result> {
     reason,
   });
   try {
-    await row.run(setting);
+    await row.run(context);
     return result('works');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -121,8 +122,7 @@ function report(results: readonly Result[]): number {
   const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length;
   const [passed, failed, skipped] = [count('works'), count('FAILED'), count('not installed here')];
   console.log(`${passed} passed, ${failed} failed, ${skipped} not installed here`);
-  const file = process.env['TEST_COUNTS'];
-  if (file) appendFileSync(file, `${passed} ${failed} ${skipped}\n`);
+  recordTestCounts(passed, failed, skipped);
   return failed === 0 ? 0 : 1;
 }
 

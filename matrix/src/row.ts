@@ -3,7 +3,7 @@ import type { Packages } from './packages.ts';
 import type { Runtimes } from './runtimes.ts';
 
 /** What a row needs to run. */
-export interface Setting {
+export interface MatrixContext {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly deliveries: Deliveries;
@@ -20,7 +20,7 @@ export interface Row {
   /** Test runner, compiler or framework. */
   readonly tool: string;
   /** @throws when the combination does not work; NotInstalled when it cannot be tried here */
-  run(setting: Setting): Promise<void>;
+  run(context: MatrixContext): Promise<void>;
 }
 
 /** A runtime that cannot be installed on this machine. */

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { installProject } from './npm.ts';
-import type { Setting } from './row.ts';
+import type { MatrixContext } from './row.ts';
 
 const projects = new Map<string, Promise<string>>();
 
 /** A project with the packed SDK and other packages; rows with the same name share it. Returns its folder. */
 export function sdkProject(
-  { scratch, packages }: Setting,
+  { scratch, packages }: MatrixContext,
   name: string,
   others: readonly string[] = [],
   type: 'module' | 'commonjs' = 'commonjs',
@@ -27,6 +27,6 @@ export function writeFiles(folder: string, files: Readonly<Record<string, string
 }
 
 /** What the scenario reads. */
-export function scenarioEnvironment({ baseUrl, apiKey, deliveries }: Setting): Record<string, string> {
+export function scenarioEnvironment({ baseUrl, apiKey, deliveries }: MatrixContext): Record<string, string> {
   return { CAUDAL_BASE_URL: baseUrl, CAUDAL_API_KEY: apiKey, DELIVERIES_URL: deliveries.url };
 }

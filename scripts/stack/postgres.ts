@@ -37,6 +37,16 @@ const PASSWORD = 'dev-postgres';
 export const OWNER = 'caudal_owner';
 const OWNER_PASSWORD = 'dev-owner';
 
+/**
+ * Run in a copy of a migrated database: a copy counts as restored, and sends nothing, until it is accepted. A database of a
+ * release before migration 0020 has no guard.
+ */
+export const ACCEPT_COPY = `do $$ begin
+  if to_regclass('caudal.sending_guard') is not null then
+    update caudal.sending_guard set identity = caudal.database_identity();
+  end if;
+end $$`;
+
 export async function startPostgres(options: PostgresOptions): Promise<PostgresCluster> {
   const { initdb, postgres } = await binaries();
   const user = databaseUser();

@@ -24,9 +24,7 @@ export type Components = ReturnType<typeof createComponents>;
 export function createComponents({ deps, merchantDeps, keys }: Composed, config: Config) {
   const registrar = new KeyRegistrar(deps, keys);
   const pse = new PseOpener(merchantDeps);
-  const collectionStarter = new CollectionStarter(pse, (order, leaseToken) =>
-    registrar.enqueue(order, leaseToken),
-  );
+  const collectionStarter = new CollectionStarter(pse, (...key) => registrar.enqueue(...key));
   const components = {
     registrar,
     pse,
@@ -54,19 +52,21 @@ function registerCircuits(
   { metrics }: Deps,
   { registrar, pse, statusPollers, sender, payoutPoller, lookups }: Components,
 ): void {
-  metrics.gauge(
-    'caudal_rail_circuit_open',
-    '1 while the circuit breaker blocks calls to the rail.',
-    () =>
-      new Map([
-        ['{rail="BRE_B",operation="open"}', Number(registrar.circuitOpen)],
-        ['{rail="PSE",operation="open"}', Number(pse.circuitOpen)],
-        ['{rail="BRE_B",operation="poll"}', Number(statusPollers.BRE_B.circuitOpen)],
-        ['{rail="PSE",operation="poll"}', Number(statusPollers.PSE.circuitOpen)],
-        ['{rail="BRE_B",operation="pay"}', Number(sender.circuitOpen)],
-        ['{rail="BRE_B",operation="poll payouts"}', Number(payoutPoller.circuitOpen)],
-        ['{rail="BRE_B",operation="resolve"}', Number(lookups.circuitOpen)],
-      ]),
+  metrics.gauge('caudal_rail_circuit_open', '1 while the circuit breaker blocks calls to the rail.', () =>
+    (
+      [
+        ['BRE_B', 'open', registrar],
+        ['PSE', 'open', pse],
+        ['BRE_B', 'poll', statusPollers.BRE_B],
+        ['PSE', 'poll', statusPollers.PSE],
+        ['BRE_B', 'pay', sender],
+        ['BRE_B', 'poll payouts', payoutPoller],
+        ['BRE_B', 'resolve', lookups],
+      ] as const
+    ).map(([rail, operation, { circuitOpen }]) => ({
+      labels: { rail, operation },
+      value: Number(circuitOpen),
+    })),
   );
 }
 

@@ -7,6 +7,7 @@ import { type SystemDb, systemDb } from './db/system.ts';
 import { batchDb, readDb } from './db/tenant.ts';
 import type { Statement } from './db/tx.ts';
 import type { Deps, SystemDeps } from './deps.ts';
+import { observeStateChanges } from './flows/operations/observe-state-changes.ts';
 import { recordKeyNetworks } from './flows/operations/record-key-networks.system.ts';
 import { WorkSignals } from './jobs/work-signals.ts';
 import { BusinessClock } from './kit/clock.ts';
@@ -15,36 +16,64 @@ import { EncryptedTokens } from './kit/encrypted-token.ts';
 import { armFailpoint } from './kit/failpoint.ts';
 import type { Log } from './kit/log.ts';
 import { Metrics } from './kit/metrics.ts';
+import { NO_TRACER, type Tracer } from './kit/tracer.ts';
 import { Authenticator } from './organizations/authenticator.ts';
 import { DataKeys } from './organizations/data-keys.ts';
 import { Heartbeat } from './organizations/heartbeat.ts';
 import { KeyNetworks } from './organizations/key-networks.ts';
 import { RailPauses } from './organizations/rail-pauses.ts';
+import { confirmTimeline, insertContinuityMark, pauseSending } from './organizations/sending-guard.store.ts';
+import { SendingGuard } from './organizations/sending-guard.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
 import { probeBreb } from './rails/breb/probe.ts';
+import { RailCallTimes } from './rails/call-times.ts';
 import type { PayoutConnector, RailConnector } from './rails/contract.ts';
 import { RAILS, type Rail, type RailProbe } from './rails/contract.ts';
 import { PseConnector } from './rails/pse/connector.ts';
 import { probePse } from './rails/pse/probe.ts';
 import { withFailpoints, withPayoutFailpoints } from './rails/with-failpoints.ts';
+import { withPayoutSpans, withSpans } from './rails/with-spans.ts';
 import { ReceiptKeys } from './receipts/receipt-keys.ts';
 
 export type Composed = ReturnType<typeof compose>;
 
 /** Creates the dependencies shared by all process roles. Connections open on first use. */
-export function compose(config: Config, log: Log, processRole: ProcessRole = 'operator') {
+export function compose(
+  config: Config,
+  log: Log,
+  processRole: ProcessRole = 'operator',
+  tracer: Tracer = NO_TRACER,
+) {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   const failures = new FailureLog(log);
-  const pools = createPools(config.database, processRole, failures, log);
+  const metrics = new Metrics();
+  const pools = createPools(config.database, processRole, {
+    failures,
+    log,
+    metrics,
+    onStateChanges: observeStateChanges(metrics, log),
+  });
   const breb = new BrebConnector(config.breb);
   const pse = new PseConnector(config.pse);
-  const merchantDeps = createMerchantDeps(config, { log, failures, pools, breb, pse });
+  const sendingGuard = createSendingGuard(systemDb(pools.system), log);
+  const merchantDeps = createMerchantDeps(config, {
+    log,
+    failures,
+    metrics,
+    tracer,
+    pools,
+    breb,
+    pse,
+    sendingGuard,
+  });
   const { clock, railPauses } = merchantDeps;
   registerGauges(merchantDeps, pools);
   registerCertificates(merchantDeps, config);
+  const system = systemDb(pools.system);
   const deps: SystemDeps = {
     ...merchantDeps,
-    system: systemDb(pools.system),
+    system,
+    results: system,
     snapshot: snapshotDb(pools.snapshot),
     masterKeys: config.masterKeys,
     peppers: config.peppers,
@@ -64,6 +93,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     authenticator,
     keys,
     railPauses,
+    sendingGuard,
     keyNetworks,
     log,
   });
@@ -86,13 +116,30 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   };
 }
 
-interface Parts extends Pick<Deps, 'log' | 'failures'> {
+interface Parts extends Pick<Deps, 'log' | 'failures' | 'metrics' | 'tracer'> {
   readonly pools: Pools;
   readonly breb: RailConnector & PayoutConnector;
   readonly pse: RailConnector;
+  readonly sendingGuard: SendingGuard;
 }
 
-function createMerchantDeps(config: Config, { log, failures, pools, breb, pse }: Parts): Deps {
+function createSendingGuard(system: SystemDb, log: Log): SendingGuard {
+  const pause = (reason: string) => pauseSending(system, 'caudal', reason);
+  return new SendingGuard(
+    {
+      confirm: (mark) => confirmTimeline(system, mark),
+      pause,
+      insertMark: () => insertContinuityMark(system),
+    },
+    log,
+  );
+}
+
+function createMerchantDeps(
+  config: Config,
+  { log, failures, metrics, tracer, pools, breb, pse, sendingGuard }: Parts,
+): Deps {
+  const calls = new RailCallTimes(metrics);
   return {
     environment: config.environment,
     cell: config.cell,
@@ -102,13 +149,18 @@ function createMerchantDeps(config: Config, { log, failures, pools, breb, pse }:
     log,
     failures,
     signals: new WorkSignals(),
-    metrics: new Metrics(),
+    metrics,
+    tracer,
     read: readDb(pools.read),
     batch: batchDb(pools.batch),
     batchLanes: config.database.batchLanes,
-    rails: { BRE_B: withFailpoints(breb), PSE: withFailpoints(pse) },
-    payoutRail: withPayoutFailpoints(breb),
-    railPauses: new RailPauses(),
+    rails: {
+      BRE_B: calls.observe('breb', withSpans(withFailpoints(breb), tracer)),
+      PSE: calls.observe('pse', withSpans(withFailpoints(pse), tracer)),
+    },
+    payoutRail: calls.observePayouts('breb', withPayoutSpans(withPayoutFailpoints(breb), tracer)),
+    railPauses: new RailPauses(sendingGuard),
+    sendingGuard,
     brebKeyPrefix: config.breb.keyPrefix,
     brebReceiverName: config.breb.receiverName,
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
@@ -119,10 +171,11 @@ function createMerchantDeps(config: Config, { log, failures, pools, breb, pse }:
     receiptKeys: new ReceiptKeys(config.receiptKeys),
     webhooksAllowLoopback: config.webhooksAllowLoopback,
     settlementDelayMinutes: config.settlementDelayMinutes,
+    legalRetentionYears: config.legalRetentionYears,
   };
 }
 
-function registerGauges({ metrics, clock, railPauses }: Deps, { pendingCommits }: Pools): void {
+function registerGauges({ metrics, clock, railPauses, sendingGuard }: Deps, { pendingCommits }: Pools): void {
   metrics.gauge(
     'caudal_clock_age_seconds',
     'Time since the last successful heartbeat; above one second, requests wait for a new one and get 503 if it fails.',
@@ -141,7 +194,12 @@ function registerGauges({ metrics, clock, railPauses }: Deps, { pendingCommits }
   metrics.gauge(
     'caudal_rail_pauses',
     'Active pauses of a rail known to this process, for one organization or for all.',
-    () => new Map(RAILS.map((rail) => [`{rail="${rail}"}`, railPauses.count(rail)])),
+    () => RAILS.map((rail) => ({ labels: { rail }, value: railPauses.count(rail) })),
+  );
+  metrics.gauge(
+    'caudal_sending_paused_after_restore',
+    '1 while nothing is sent, because the database may be a restored one.',
+    () => (sendingGuard.held ? 1 : 0),
   );
 }
 
@@ -151,9 +209,10 @@ function registerCertificates({ metrics }: Deps, { certificates }: Config): void
     'caudal_tls_certificate_expiry_timestamp_seconds',
     'When the first certificate in the file of this setting expires, in seconds since 1970.',
     () =>
-      new Map(
-        certificates.map(({ setting, expiresAt }) => [`{setting="${setting}"}`, expiresAt.getTime() / 1000]),
-      ),
+      certificates.map(({ setting, expiresAt }) => ({
+        labels: { setting },
+        value: expiresAt.getTime() / 1000,
+      })),
   );
 }
 

@@ -17,7 +17,9 @@ import {
 } from './settings/problems.ts';
 import { receiptKey } from './settings/receipt-key.ts';
 import { completeForRole } from './settings/role-settings.ts';
+import { isConsequence, resolveSecretFiles } from './settings/secret-files.ts';
 import { type RawSettings, type Role, type Settings, schema } from './settings/settings.ts';
+import { parsePairs } from './settings/telemetry-settings.ts';
 import { type AllTlsFiles, readAllTlsFiles } from './settings/tls-files.ts';
 
 export type Config = Readonly<ReturnType<typeof toConfig>>;
@@ -34,14 +36,20 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
-/** Unvalidated settings as text, for checks of weak secrets. Contains secrets. */
+
+/** Unvalidated settings as text, with secrets from files, for checks of weak secrets. Contains secrets. */
 export function rawSettings(environment: RawSettings = process.env): RawSettings {
+  return resolveSecretFiles(withoutEmpty(environment)).raw;
+}
+
+/** An empty variable is the same as none. */
+function withoutEmpty(environment: RawSettings): RawSettings {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
 /** Author of operator commands from CAUDAL_BY; null when it is not set. Works when other settings are missing. */
 export function authorFromSettings(environment: RawSettings = process.env): string | null {
-  return rawSettings(environment)['CAUDAL_BY'] ?? null;
+  return withoutEmpty(environment)['CAUDAL_BY'] ?? null;
 }
 
 /**
@@ -66,7 +74,8 @@ export function readConfig(
   environment: RawSettings = process.env,
   needs: readonly string[] = [],
 ): Config {
-  const { raw, problems: masterKeyProblems } = resolveMasterKey(rawSettings(environment));
+  const files = resolveSecretFiles(withoutEmpty(environment));
+  const { raw, problems: masterKeyProblems } = resolveMasterKey(files.raw);
   const completed = completeForRole(role, raw, needs);
   const parsed = schema.safeParse(completed);
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, raw));
@@ -76,7 +85,11 @@ export function readConfig(
   const tls = readAllTlsFiles(role, raw);
   problems.push(...findMailProblems(role, raw), ...tls.problems);
   if (raw['CAUDAL_ENV'] === 'production') problems.push(...findProductionProblems(completed));
-  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+  const reported = [
+    ...files.problems,
+    ...problems.filter((problem) => !isConsequence(problem, files.failed)),
+  ];
+  if (reported.length > 0 || !parsed.success) throw new ConfigError(reported);
   return toConfig(parsed.data, tls);
 }
 
@@ -142,6 +155,7 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
       maxConcurrentRequests: settings.CAUDAL_MAX_CONCURRENT_REQUESTS,
     },
     settlementDelayMinutes: settings.CAUDAL_SETTLEMENT_DELAY_MINUTES,
+    legalRetentionYears: settings.CAUDAL_LEGAL_RETENTION_YEARS,
     /** The current one, and others that wrapped keys before. */
     masterKeys,
     peppers,
@@ -201,6 +215,30 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
     /** Whether processes send work signals with NOTIFY. */
     workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
+    /** Null: nothing is exported. */
+    telemetry: toTelemetry(settings),
+  };
+}
+
+function toTelemetry(settings: Settings) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER: sampler } = settings;
+  if (endpoint === undefined) return null;
+  const ratios = { always_on: 1, always_off: 0, traceidratio: settings.OTEL_TRACES_SAMPLER_ARG };
+  const followsCaller = sampler.startsWith('parentbased_');
+  const ratio = ratios[sampler.replace('parentbased_', '') as keyof typeof ratios];
+  return {
+    collector: {
+      endpoint,
+      headers: parsePairs(settings.OTEL_EXPORTER_OTLP_HEADERS ?? '') ?? {},
+      timeoutMs: settings.OTEL_EXPORTER_OTLP_TIMEOUT,
+    },
+    sampling: settings.OTEL_TRACES_EXPORTER === 'none' ? null : { ratio, followsCaller },
+    metricsEveryMs: settings.OTEL_METRICS_EXPORTER === 'none' ? null : settings.OTEL_METRIC_EXPORT_INTERVAL,
+    resource: {
+      'service.name': settings.OTEL_SERVICE_NAME,
+      'deployment.environment.name': settings.CAUDAL_ENV,
+      ...parsePairs(settings.OTEL_RESOURCE_ATTRIBUTES ?? ''),
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import type { Environment } from './kit/environment.ts';
 import type { Log } from './kit/log.ts';
 import type { MasterKey } from './kit/master-key.ts';
 import type { Metrics } from './kit/metrics.ts';
+import type { Tracer } from './kit/tracer.ts';
 import type { RailPauses } from './organizations/rail-pauses.ts';
 import type { PayoutConnector, Rail, RailConnector } from './rails/contract.ts';
 import type { ReceiptKeys } from './receipts/receipt-keys.ts';
@@ -28,6 +29,8 @@ export interface Deps {
   /** Wakes worker loops after a commit that created work for them. */
   readonly signals: WorkSignals;
   readonly metrics: Metrics;
+  /** Creates spans of sampled requests and of what follows from them. */
+  readonly tracer: Tracer;
   readonly read: ReadDb;
   readonly batch: BatchDb;
   readonly batchLanes: number;
@@ -35,6 +38,8 @@ export interface Deps {
   /** The rail that payouts are sent on. */
   readonly payoutRail: PayoutConnector;
   readonly railPauses: RailPauses;
+  /** Holds all sending on a database that may be a restored one. */
+  readonly sendingGuard: { readonly held: boolean };
   readonly brebKeyPrefix: string;
   /** Name of the account holder that bank apps show for our keys. */
   readonly brebReceiverName: string;
@@ -49,12 +54,16 @@ export interface Deps {
   readonly webhooksAllowLoopback: boolean;
   /** Delay between the confirmation of a payin and the availability of its money. */
   readonly settlementDelayMinutes: number;
+  /** How long the personal data of a payment that moved money must be kept. */
+  readonly legalRetentionYears: number;
 }
 
 /** Dependencies of workers, operator commands and authentication. */
 export interface SystemDeps extends Deps {
   readonly system: SystemDb;
   readonly snapshot: SnapshotDb;
+  /** For the results of checks, which need no author: writable also in commands whose `system` is read-only. */
+  readonly results: Pick<SystemDb, 'query'>;
   readonly masterKeys: readonly MasterKey[];
   readonly peppers: readonly SecretKey[];
 }

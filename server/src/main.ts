@@ -1,10 +1,15 @@
+import { hostname } from 'node:os';
 import { authorFromSettings, type Config, ConfigError, loadEnvFile, readConfig } from './config.ts';
+import { VERSION } from './kit/build.ts';
 import { realTime } from './kit/clock.ts';
 import { errorFields, type Log, makeLog } from './kit/log.ts';
 import { migrationAuthor } from './operator/author.ts';
 
 const ROLES = ['api', 'worker', 'all', 'migrate'] as const;
 type ServerRole = (typeof ROLES)[number];
+
+/** Which process wrote a log line. */
+const PROCESS = { version: VERSION, host: hostname(), pid: process.pid };
 
 /** Time to stop after draining, longer than any request or worker round takes. The process exits when it has passed. */
 const STOP_WITHIN_MS = 20_000;
@@ -35,7 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   const config = readConfig(role);
-  const log = makeLog({ level: config.logLevel, base: { role } });
+  const log = makeLog({ level: config.logLevel, base: { role, ...PROCESS } });
   try {
     if (role !== 'migrate') return await runServer(role, config, log);
     const { migrateDatabase } = await import('./migrate-database.ts');
@@ -89,7 +94,7 @@ async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, l
 
 process.on('unhandledRejection', (error) => {
   process.stderr.write(
-    `${JSON.stringify({ level: 'fatal', code: 'unhandled_rejection', msg: 'unhandled promise rejection', ...errorFields(error) })}\n`,
+    `${JSON.stringify({ level: 'fatal', time: realTime().toISOString(), ...PROCESS, code: 'unhandled_rejection', msg: 'unhandled promise rejection', ...errorFields(error) })}\n`,
   );
   process.exit(1);
 });
@@ -115,6 +120,7 @@ function startFailure(role: ServerRole, reason: string, isConfigError: boolean):
     level: 'fatal',
     time: realTime().toISOString(),
     role,
+    ...PROCESS,
     code,
     reason,
     msg: 'failed to start',

@@ -1,21 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoginFailure } from './db/login.ts';
-import { nextMonthPartitionsExist } from './db/months.ts';
+import { migrationStatus } from './db/migration-files.ts';
+import { countPreparedMonths } from './db/months.ts';
 import type { PendingCommits } from './db/pending-commits.ts';
+import { schemaProblems } from './db/schema-range.ts';
 import { probeWrite, type WriteProbe } from './db/write-probe.ts';
 import type { SystemDeps } from './deps.ts';
 import { monotonicMs } from './kit/clock.ts';
+import type { Metrics } from './kit/metrics.ts';
+
+const UNREADY_CODES = [
+  'shutting_down',
+  'login_refused',
+  'login_failed',
+  'database_silent',
+  'commits_pending',
+  'write_failed',
+  'schema_incompatible',
+  'month_missing',
+] as const;
 
 /** Why a process should receive no traffic: a code for programs and a message for people. */
 export interface UnreadyReason {
-  readonly code:
-    | 'shutting_down'
-    | 'login_refused'
-    | 'login_failed'
-    | 'database_silent'
-    | 'commits_pending'
-    | 'write_failed'
-    | 'next_month_missing';
+  readonly code: (typeof UNREADY_CODES)[number];
   readonly message: string;
 }
 
@@ -32,7 +39,7 @@ const PROBE_EVERY_MS = 1000;
 /** A test write that takes longer counts as failed. */
 const PROBE_WITHIN_MS = 3000;
 
-/** Whether this process can serve: the database answers, accepts a write and has the partitions of next month. */
+/** Whether this process can serve: the database answers, accepts a write, fits this release and has this month's partitions. */
 export class Readiness {
   readonly #options: ReadinessOptions;
   #probe: Promise<readonly UnreadyReason[]> | null = null;
@@ -67,8 +74,12 @@ export class Readiness {
 
   async #probeDatabase(): Promise<readonly UnreadyReason[]> {
     const { deps } = this.#options;
-    const [month, write] = await Promise.all([monthReasons(deps), probeWrite(deps.system)]);
-    return [...writeReasons(write), ...month];
+    const [schema, month, write] = await Promise.all([
+      schemaReasons(deps),
+      monthReasons(deps),
+      probeWrite(deps.system),
+    ]);
+    return [...schema, ...writeReasons(write), ...month];
   }
 }
 
@@ -104,10 +115,28 @@ function commitsPending(count: number): UnreadyReason {
   };
 }
 
+/** A newer release may migrate the database while this process runs. */
+async function schemaReasons({ system }: SystemDeps): Promise<UnreadyReason[]> {
+  const problems = await migrationStatus(system).then(
+    (status) => schemaProblems(status),
+    () => [],
+  );
+  return problems.length === 0 ? [] : [{ code: 'schema_incompatible', message: problems.join('; ') }];
+}
+
+/** Missing partitions of next month stop nothing yet: doctor and the metric `caudal_months_prepared` report them. */
 async function monthReasons({ system }: SystemDeps): Promise<UnreadyReason[]> {
   // The write probe reports an unavailable database.
-  const exists = await nextMonthPartitionsExist(system).catch(() => true);
-  return exists ? [] : [{ code: 'next_month_missing', message: 'the partitions of next month are missing' }];
+  const prepared = await countPreparedMonths(system).catch(() => 0);
+  return prepared >= 0
+    ? []
+    : [
+        {
+          code: 'month_missing',
+          message:
+            'the partitions of this month are missing: run `caudal schedules run housekeeping --by NAME`',
+        },
+      ];
 }
 
 function writeReasons(probe: WriteProbe): UnreadyReason[] {
@@ -124,4 +153,27 @@ function writeReasons(probe: WriteProbe): UnreadyReason[] {
         },
       ];
   }
+}
+
+/** Checks the readiness at every scrape. Before the first answer there is no sample. */
+export function watchReadiness(metrics: Metrics, unready: () => Promise<readonly UnreadyReason[]>): void {
+  let reasons: readonly UnreadyReason[] | null = null;
+  metrics.beforeScrape(async () => {
+    reasons = await unready();
+  });
+  metrics.gauge(
+    'caudal_ready',
+    '1 while the process can serve, as /readyz reports it; otherwise 0.',
+    () => reasons && Number(reasons.length === 0),
+  );
+  metrics.gauge(
+    'caudal_unready_reason',
+    '1 for each reason, by its code in /readyz, why the process cannot serve; otherwise 0.',
+    () =>
+      reasons &&
+      UNREADY_CODES.map((code) => ({
+        labels: { code },
+        value: Number(reasons?.some((reason) => reason.code === code)),
+      })),
+  );
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Components, closeComponents, createComponents } from './components.ts';
@@ -9,6 +10,7 @@ import { failedLogins } from './db/login.ts';
 import type { PendingCommits } from './db/pending-commits.ts';
 import { findDatabaseProblems } from './db/startup-checks.ts';
 import type { Deps } from './deps.ts';
+import { watchDatabase } from './flows/operations/watch-database.system.ts';
 import { BankList } from './flows/payins/read-banks.ts';
 import { PaymentExpediter } from './flows/payment-links/expedite-payment.ts';
 import { ResolutionRefresher } from './flows/payouts/refresh-key-resolutions.system.ts';
@@ -24,17 +26,20 @@ import { buildOps } from './http/ops/server.ts';
 import type { NoticeEndpoint } from './http/rail-notices/rail-notices.route.ts';
 import { WorkListener, WorkNotifier } from './jobs/work-notifications.ts';
 import { addressFormatter } from './kit/address-log.ts';
+import { VERSION } from './kit/build.ts';
 import { monotonicMs } from './kit/clock.ts';
 import { deriveKey, type SecretKey } from './kit/crypto.ts';
-import { watchEventLoop } from './kit/event-loop-delay.ts';
+import { freshBytes } from './kit/ids.ts';
 import type { Log } from './kit/log.ts';
+import { watchProcess } from './kit/process-metrics.ts';
 import type { Authenticator } from './organizations/authenticator.ts';
 import { Logos } from './organizations/logos.ts';
 import { Shops } from './organizations/shops.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
-import { Readiness } from './readiness.ts';
+import { Readiness, type UnreadyReason, watchReadiness } from './readiness.ts';
 import { Mailer } from './receipts/mailer.ts';
+import type { Telemetry } from './tracing/telemetry.ts';
 import { createWorker, workerSchedules } from './workers/worker.ts';
 
 /** Timeout of the logins with which a readiness check finds out why the database is unavailable. */
@@ -50,21 +55,23 @@ export interface Running {
 
 /** Starts the API, the worker, or both in one process. Throws when the startup checks of the database fail. */
 export async function serve(role: 'api' | 'worker' | 'all', config: Config, log: Log): Promise<Running> {
-  const composed = compose(config, log, role);
+  const telemetry = await loadTelemetry(role, config, log);
+  const composed = compose(config, log, role, telemetry?.tracer);
+  telemetry?.observe(composed.deps.metrics);
   await checkDatabase(composed, config, log);
   const { deps, heartbeat } = composed;
   const components = createComponents(composed, config);
   const workers = role === 'api' ? null : createWorkers(role, composed, components, config);
   const app = role === 'worker' ? null : createApi(composed, components, config);
   const closeSignals = connectSignals(role, config, deps);
-  watchEventLoop(deps.metrics);
+  watchDatabase(deps);
   let stopping = false;
   const readiness = createReadiness(composed, config);
-  const ops = buildOps({
-    metrics: deps.metrics,
-    unready: async () =>
-      stopping ? [{ code: 'shutting_down', message: 'shutting down' }] : readiness.reasons(),
-  });
+  const unready = async (): Promise<readonly UnreadyReason[]> =>
+    stopping ? [{ code: 'shutting_down', message: 'shutting down' }] : readiness.reasons();
+  watchProcess(deps.metrics);
+  watchReadiness(deps.metrics, unready);
+  const ops = buildOps({ metrics: deps.metrics, unready });
   workers?.start();
   await ops.listen({ host: config.ops.host, port: config.ops.port });
   await app?.listen({ host: config.http.host, port: config.http.port });
@@ -83,9 +90,29 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       await closeSignals();
       await heartbeat.stop();
       await composed.close();
+      await telemetry?.close();
       await ops.close();
     },
   };
+}
+
+/** Imports the OpenTelemetry SDK only if a collector is configured. */
+async function loadTelemetry(
+  role: 'api' | 'worker' | 'all',
+  { telemetry, cell }: Config,
+  log: Log,
+): Promise<Telemetry | null> {
+  if (telemetry === null) return null;
+  const { startTelemetry } = await import('./tracing/telemetry.ts');
+  const resource = {
+    'service.version': VERSION,
+    'service.instance.id': freshBytes(16).toString('hex'),
+    'host.name': hostname(),
+    'caudal.role': role,
+    'caudal.cell': String(cell),
+    ...telemetry.resource,
+  };
+  return startTelemetry({ ...telemetry, resource }, log);
 }
 
 /** Waits for a starting database and starts the heartbeat. @throws when the database does not fit this version */

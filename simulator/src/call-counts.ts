@@ -35,6 +35,9 @@ export function countEntry(counts: CallCounts, entry: JournalEntry): void {
     case 'pse.query':
       add(counts.calls, 'PSE', entry.kind.slice('pse.'.length) as Operation);
       break;
+    case 'rail.list':
+      add(counts.calls, entry.rail, entry.operation);
+      break;
     case 'call.refused':
       add(counts.calls, entry.rail, entry.operation);
       add(counts.refused, entry.rail, entry.operation);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { baseUrl } from './wire.ts';
@@ -27,6 +28,7 @@ export const USAGE = `usage: node simulator/src/main.ts [--port N] [--host ADDRE
 
 Accepted credentials: SIM_BREB_CLIENT_ID, SIM_BREB_CLIENT_SECRET, SIM_PSE_ENTITY, SIM_PSE_SECRET.
 Notices are signed with SIM_BREB_NOTICE_SECRET and SIM_PSE_NOTICE_SECRET.
+Each secret can also be in a file: SIM_PSE_SECRET_FILE names the file of SIM_PSE_SECRET.
 An order settles SIM_ORDER_MS milliseconds (default 1000) after it is received.`;
 
 export class ConfigError extends Error {}
@@ -44,13 +46,13 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     orderMs: readOrderMs(env['SIM_ORDER_MS'] ?? '1000'),
     breb: {
       clientId: env['SIM_BREB_CLIENT_ID'] ?? 'caudal-dev',
-      clientSecret: env['SIM_BREB_CLIENT_SECRET'] ?? 'dev-breb-secret',
-      noticeSecret: env['SIM_BREB_NOTICE_SECRET'] ?? 'dev-breb-notice-secret-of-one-machine',
+      clientSecret: readSecret(env, 'SIM_BREB_CLIENT_SECRET') ?? 'dev-breb-secret',
+      noticeSecret: readSecret(env, 'SIM_BREB_NOTICE_SECRET') ?? 'dev-breb-notice-secret-of-one-machine',
     },
     pse: {
       entity: env['SIM_PSE_ENTITY'] ?? 'caudal-dev',
-      secret: env['SIM_PSE_SECRET'] ?? 'dev-pse-secret',
-      noticeSecret: env['SIM_PSE_NOTICE_SECRET'] ?? 'dev-pse-notice-secret-of-one-machine',
+      secret: readSecret(env, 'SIM_PSE_SECRET') ?? 'dev-pse-secret',
+      noticeSecret: readSecret(env, 'SIM_PSE_NOTICE_SECRET') ?? 'dev-pse-notice-secret-of-one-machine',
     },
   };
 }
@@ -72,6 +74,21 @@ function readFlags(argv: readonly string[]) {
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+/** The value of the setting, or the contents of the file that NAME_FILE names, without the newline at its end. */
+function readSecret(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const file = env[`${name}_FILE`];
+  if (file === undefined) return env[name];
+  if (env[name] !== undefined) throw new ConfigError(`${name} and ${name}_FILE are set: set only one`);
+  let value: string;
+  try {
+    value = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new ConfigError(`${name}_FILE cannot be read`, { cause: error });
+  }
+  if (value === '') throw new ConfigError(`${name}_FILE names an empty file`);
+  return value;
 }
 
 function readPort(text: string): number {

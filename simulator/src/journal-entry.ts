@@ -106,6 +106,13 @@ export type JournalEntry = { readonly at: string } & (
       readonly status: number;
       readonly code: string;
     }
+  | {
+      readonly kind: 'rail.list';
+      readonly rail: Rail;
+      readonly operation: Operation;
+      readonly since: string;
+      readonly count: number;
+    }
   | { readonly kind: 'fault.added'; readonly fault: InjectedFault }
   | { readonly kind: 'fault.removed'; readonly id: string | null }
   | {

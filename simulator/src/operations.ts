@@ -2,8 +2,18 @@ export type Rail = 'BRE_B' | 'PSE';
 
 /** Operations of each rail. Faults target these names, and calls are counted by them. */
 export const OPERATIONS = {
-  BRE_B: ['token', 'register', 'close', 'query', 'resolve', 'order', 'order-query'],
-  PSE: ['banks', 'create', 'query'],
+  BRE_B: [
+    'token',
+    'register',
+    'close',
+    'query',
+    'resolve',
+    'order',
+    'order-query',
+    'order-list',
+    'payment-list',
+  ],
+  PSE: ['banks', 'create', 'query', 'transaction-list'],
 } as const satisfies Record<Rail, readonly string[]>;
 
 export type Operation = (typeof OPERATIONS)[Rail][number];

@@ -6,6 +6,7 @@ import { type Deps, record } from './deps.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import { LATE_ANSWER_MS, type MagicDocument } from './magic-documents.ts';
 import type { Operation, Rail } from './operations.ts';
+import { appendRecent } from './recent-items.ts';
 import { BadRequest, readBody } from './request-body.ts';
 
 /** The journal stores `status` and `code`. */
@@ -38,6 +39,7 @@ export type RailCall<Body> = {
 /** Handles a rail call: fault, credentials, body, answer, journal, and only then the response. */
 export function railCall<Body>(deps: Deps, call: RailCall<Body>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    noteTraceparent(deps, call, request);
     const next = await applyFault(deps, call.rail, call.operation, reply);
     if (next === 'stop') return reply;
     if (next === 'unavailable') return reply.code(503).send({ code: 'SERVICE_UNAVAILABLE' });
@@ -51,6 +53,14 @@ export function railCall<Body>(deps: Deps, call: RailCall<Body>) {
     }
     return reply.code(status).send(body);
   };
+}
+
+function noteTraceparent(
+  { state }: Deps,
+  { rail, operation }: Pick<RailCall<unknown>, 'rail' | 'operation'>,
+  { headers: { traceparent } }: FastifyRequest,
+): void {
+  if (typeof traceparent === 'string') appendRecent(state.traceparents, { rail, operation, traceparent });
 }
 
 function execute<Body>(deps: Deps, call: RailCall<Body>, request: FastifyRequest): Answer {

@@ -45,6 +45,7 @@ import {
   type TransactionStore,
 } from './pse/transaction.store.ts';
 import { emptySchedule, type Schedule } from './schedule.ts';
+import type { ReceivedTraceparent } from './traceparents.ts';
 
 /** The state of the simulator: maps in memory, rebuilt from the journal at startup. */
 export type State = {
@@ -58,6 +59,8 @@ export type State = {
   readonly schedule: Schedule;
   readonly faults: FaultStore;
   readonly counts: CallCounts;
+  /** Of recent calls, oldest first. They change nothing, so they are not journaled. */
+  readonly traceparents: ReceivedTraceparent[];
 };
 
 export function emptyState({ orderMs }: Pick<Config, 'orderMs'>): State {
@@ -74,6 +77,7 @@ export function emptyState({ orderMs }: Pick<Config, 'orderMs'>): State {
     schedule,
     faults: emptyFaultStore(),
     counts: emptyCallCounts(),
+    traceparents: [],
   };
 }
 
@@ -169,6 +173,7 @@ export function replayEntry(state: State, entry: JournalEntry): void {
     case 'breb.order-query':
     case 'pse.banks':
     case 'pse.query':
+    case 'rail.list':
     case 'call.refused':
       break;
     default:

@@ -9,7 +9,7 @@ export interface Environment {
   readonly baseUrl: string | undefined;
   readonly profile: string | undefined;
   readonly simulatorUrl: string | undefined;
-  /** A database URL is set, so operator commands need no settings file of `caudal dev`. */
+  /** A database URL or its file is set, so operator commands need no settings file of `caudal dev`. */
   readonly hasDatabase: boolean;
   readonly configFile: string;
   readonly folder: string;
@@ -25,7 +25,9 @@ export function readEnvironment(): Environment {
     baseUrl: env['CAUDAL_BASE_URL'],
     profile: readVariable('CAUDAL_PROFILE'),
     simulatorUrl: readVariable('CAUDAL_SIMULATOR_URL'),
-    hasDatabase: (readVariable('DATABASE_URL') ?? readVariable('DATABASE_SYSTEM_URL')) !== undefined,
+    hasDatabase: ['DATABASE_URL', 'DATABASE_SYSTEM_URL'].some(
+      (name) => readVariable(name) !== undefined || readVariable(`${name}_FILE`) !== undefined,
+    ),
     configFile: join(readVariable('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'caudal', 'config.json'),
     folder: process.cwd(),
     columns: Number.isSafeInteger(columns) && columns > 0 ? columns : undefined,

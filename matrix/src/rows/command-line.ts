@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { webhooks } from '../../../sdk/src/index.ts';
 import { npm } from '../npm.ts';
-import type { Row, Setting } from '../row.ts';
+import type { MatrixContext, Row } from '../row.ts';
 import { runProgram } from '../run-program.ts';
 import type { RuntimeName } from '../runtimes.ts';
 import { VERSIONS } from '../versions.ts';
@@ -22,15 +22,15 @@ export const COMMAND_LINE_ROWS: readonly Row[] = NODES.map(([name, version]) => 
   runtime: `Node ${version}`,
   modules: 'command',
   tool: 'npm install --global <deployment>/packages/…, listen --forward-to',
-  run: (setting) => run(setting, name),
+  run: (context) => run(context, name),
 }));
 
-async function run(setting: Setting, name: RuntimeName): Promise<void> {
-  const { scratch, baseUrl, apiKey, packages } = setting;
+async function run(context: MatrixContext, name: RuntimeName): Promise<void> {
+  const { scratch, baseUrl, apiKey, packages } = context;
   const folder = join(scratch, `cli-${name}`);
   mkdirSync(folder);
   await npm(folder, ['install', '--global', '--prefix', folder, `${baseUrl}/packages/${packages.cliName}`]);
-  const node = await setting.runtimes.path(name);
+  const node = await context.runtimes.path(name);
   const caudal = (...args: readonly string[]) =>
     runProgram(node, [join(folder, 'bin', 'caudal'), ...args], {
       cwd: folder,

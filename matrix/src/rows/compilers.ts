@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Row, Setting } from '../row.ts';
+import type { MatrixContext, Row } from '../row.ts';
 import { runProgram } from '../run-program.ts';
 import { sdkProject, writeFiles } from '../sdk-project.ts';
 import { TYPESCRIPT, TYPESCRIPT_MAIN } from '../sources/scenario.ts';
@@ -28,11 +28,11 @@ export const COMPILER_ROWS: readonly Row[] = ROWS.map((row) => ({
   runtime: `Node ${VERSIONS.node20}`,
   modules: row.type === 'module' ? 'ES modules' : 'CommonJS',
   tool: `TypeScript ${row.version}, ${row.moduleResolution}`,
-  run: (setting) => compileAndRun(setting, row),
+  run: (context) => compileAndRun(context, row),
 }));
 
 async function compileAndRun(
-  setting: Setting,
+  context: MatrixContext,
   { version, module, moduleResolution, type }: CompilerRow,
 ): Promise<void> {
   const name = `typescript-${version}-${moduleResolution}-${type}`;
@@ -41,7 +41,7 @@ async function compileAndRun(
     `@types/node@${VERSIONS.typesNode}`,
     `esbuild@${VERSIONS.esbuild}`,
   ];
-  const folder = await sdkProject(setting, name, packages, type);
+  const folder = await sdkProject(context, name, packages, type);
   writeFiles(folder, {
     'main.ts': TYPESCRIPT + TYPESCRIPT_MAIN,
     'tsconfig.json': JSON.stringify({
@@ -62,7 +62,7 @@ async function compileAndRun(
   });
   await runProgram(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: folder });
   const compiled = moduleResolution === 'bundler' ? await bundle(folder) : join('out', 'main.js');
-  await runScenario(setting, await setting.runtimes.path('node20'), [compiled], folder);
+  await runScenario(context, await context.runtimes.path('node20'), [compiled], folder);
 }
 
 /** Node cannot run what is written for a bundler as it is in all cases, so a bundler makes one file of it. */

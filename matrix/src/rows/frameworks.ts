@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../scripts/stack/postgres.ts';
 import { Caudal } from '../../../sdk/src/index.ts';
-import type { Row, Setting } from '../row.ts';
+import type { MatrixContext, Row } from '../row.ts';
 import { plainEnvironment, runProgram } from '../run-program.ts';
 import { sdkProject, writeFiles } from '../sdk-project.ts';
 import { VERSIONS } from '../versions.ts';
@@ -113,19 +113,19 @@ export const FRAMEWORK_ROWS: readonly Row[] = FRAMEWORKS.map((framework) => ({
   runtime: `Node ${process.versions.node}`,
   modules: framework.modules,
   tool: `webhooks with ${framework.tool}`,
-  run: (setting) => run(setting, framework),
+  run: (context) => run(context, framework),
 }));
 
-async function run(setting: Setting, framework: Framework): Promise<void> {
+async function run(context: MatrixContext, framework: Framework): Promise<void> {
   const type = framework.modules === 'CommonJS' ? 'commonjs' : 'module';
-  const folder = await sdkProject(setting, framework.example, framework.packages, type);
+  const folder = await sdkProject(context, framework.example, framework.packages, type);
   mkdirSync(dirname(join(folder, framework.place)), { recursive: true });
   copyFileSync(join(EXAMPLES, framework.example), join(folder, framework.place));
   writeFiles(folder, framework.files ?? {});
   for (const args of framework.build ?? []) await runProgram(process.execPath, args, { cwd: folder });
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/webhooks`;
-  const caudal = new Caudal({ baseUrl: setting.baseUrl, apiKey: setting.apiKey });
+  const caudal = new Caudal({ baseUrl: context.baseUrl, apiKey: context.apiKey });
   const endpoint = await caudal.webhookEndpoints.create({ url });
   const app = startApp(folder, framework.start, { PORT: `${port}`, CAUDAL_WEBHOOK_SECRET: endpoint.secret });
   try {

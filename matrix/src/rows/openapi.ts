@@ -2,7 +2,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installProject } from '../npm.ts';
-import type { Row, Setting } from '../row.ts';
+import type { MatrixContext, Row } from '../row.ts';
 import { runProgram } from '../run-program.ts';
 import { writeFiles } from '../sdk-project.ts';
 import { WITH_HEY_API, WITH_OPENAPI_TYPESCRIPT } from '../sources/typed-events.ts';
@@ -85,10 +85,10 @@ export const OPENAPI_ROWS: readonly Row[] = TOOLS.map((tool) => ({
   runtime: `Node ${process.versions.node}`,
   modules: tool.modules,
   tool: tool.tool,
-  run: (setting) => run(setting, tool),
+  run: (context) => run(context, tool),
 }));
 
-async function run({ scratch, baseUrl }: Setting, tool: Tool): Promise<void> {
+async function run({ scratch, baseUrl }: MatrixContext, tool: Tool): Promise<void> {
   const folder = join(scratch, tool.tool.split(' ', 1)[0] ?? '');
   await installProject(folder, tool.packages, 'module');
   writeFileSync(join(folder, 'openapi.json'), await (await fetch(`${baseUrl}/openapi.json`)).text());

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { installProject } from '../npm.ts';
-import type { Row, Setting } from '../row.ts';
+import type { MatrixContext, Row } from '../row.ts';
 import { runProgram } from '../run-program.ts';
 import type { RuntimeName } from '../runtimes.ts';
 import { scenarioEnvironment, sdkProject, writeFiles } from '../sdk-project.ts';
@@ -42,29 +42,29 @@ function bothModules(name: RuntimeName, runtime: string, args: readonly string[]
       runtime,
       modules,
       tool: 'program',
-      run: async (setting) => {
-        const folder = await sdkProject(setting, 'scripts');
+      run: async (context) => {
+        const folder = await sdkProject(context, 'scripts');
         writeFiles(folder, { [file]: source + MAIN });
-        await runScenario(setting, await setting.runtimes.path(name), [...args, file], folder);
+        await runScenario(context, await context.runtimes.path(name), [...args, file], folder);
       },
     }),
   );
 }
 
-async function runInstalledFromServer(setting: Setting): Promise<void> {
-  const folder = join(setting.scratch, 'from-server');
-  await installProject(folder, [`${setting.baseUrl}/packages/${setting.packages.sdkName}`]);
+async function runInstalledFromServer(context: MatrixContext): Promise<void> {
+  const folder = join(context.scratch, 'from-server');
+  await installProject(folder, [`${context.baseUrl}/packages/${context.packages.sdkName}`]);
   writeFiles(folder, { 'main.mjs': ESM + MAIN });
-  await runScenario(setting, process.execPath, ['main.mjs'], folder);
+  await runScenario(context, process.execPath, ['main.mjs'], folder);
 }
 
 /** @throws unless the program prints the event */
 export async function runScenario(
-  setting: Setting,
+  context: MatrixContext,
   program: string,
   args: readonly string[],
   cwd: string,
 ): Promise<void> {
-  const output = await runProgram(program, args, { cwd, env: scenarioEnvironment(setting) });
+  const output = await runProgram(program, args, { cwd, env: scenarioEnvironment(context) });
   if (output.trim() !== 'payin.confirmed') throw new Error(`printed ${output}`);
 }

@@ -20,7 +20,7 @@ const NODE22 = ['node22', `Node ${VERSIONS.node22}`] as const;
 const NODE24 = ['node24', `Node ${process.versions.node}`] as const;
 const JEST = 'node_modules/jest/bin/jest.js';
 
-/** Every runner in its default form: no transform or module setting for the SDK. */
+/** Every runner in its default form: no transform or module context for the SDK. */
 export const TEST_RUNNER_ROWS: readonly Row[] = [
   ...[NODE20, NODE24].map((runtime) =>
     runnerRow({
@@ -129,11 +129,11 @@ function runnerRow({
     runtime,
     modules,
     tool,
-    run: async (setting) => {
-      const folder = await sdkProject(setting, project, packages);
+    run: async (context) => {
+      const folder = await sdkProject(context, project, packages);
       writeFiles(folder, files);
-      const program = await setting.runtimes.path(name);
-      await runProgram(program, args, { cwd: folder, env: scenarioEnvironment(setting) });
+      const program = await context.runtimes.path(name);
+      await runProgram(program, args, { cwd: folder, env: scenarioEnvironment(context) });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { freePort } from '../../../scripts/stack/postgres.ts';
-import type { Row, Setting } from '../row.ts';
+import type { MatrixContext, Row } from '../row.ts';
 import { plainEnvironment, runProgram } from '../run-program.ts';
 import { sdkProject, writeFiles } from '../sdk-project.ts';
 import { ESM, WORKER } from '../sources/scenario.ts';
@@ -18,9 +18,9 @@ export const WORKER_ROWS: readonly Row[] = [
   },
 ];
 
-async function run(setting: Setting): Promise<void> {
-  const program = await setting.runtimes.path('workerd');
-  const folder = await sdkProject(setting, 'worker', [`esbuild@${VERSIONS.esbuild}`]);
+async function run(context: MatrixContext): Promise<void> {
+  const program = await context.runtimes.path('workerd');
+  const folder = await sdkProject(context, 'worker', [`esbuild@${VERSIONS.esbuild}`]);
   const port = await freePort();
   writeFiles(folder, { 'worker.mjs': ESM + WORKER, 'config.capnp': config(port) });
   const args = [
@@ -38,9 +38,9 @@ async function run(setting: Setting): Promise<void> {
   });
   try {
     const result = await callWorker(`http://127.0.0.1:${port}/`, {
-      baseUrl: setting.baseUrl,
-      apiKey: setting.apiKey,
-      deliveriesUrl: setting.deliveries.url,
+      baseUrl: context.baseUrl,
+      apiKey: context.apiKey,
+      deliveriesUrl: context.deliveries.url,
     });
     if (result !== 'payin.confirmed') throw new Error(result);
   } finally {

@@ -88,6 +88,21 @@ export function recentAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<A
   return queryRecords(tx, RECENT, [limit]);
 }
 
+const UNMATCHED = statement(
+  'anomaly.unmatched',
+  `select ${ANOMALY_COLUMNS} from caudal.anomalies
+   where organization_id = $1 and once = 'payout/unmatched/BRE_B/' || $2 || '/money'`,
+);
+
+/** The anomaly that holds the money of an execution without a payout. */
+export function findUnmatchedExecution(
+  tx: Tx,
+  operatorOrganizationId: string,
+  executionId: string,
+): Promise<Anomaly | null> {
+  return queryRecord(tx, UNMATCHED, [operatorOrganizationId, executionId]);
+}
+
 const FIND = statement('anomaly.find', `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1`);
 
 export function findAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {

@@ -17,10 +17,19 @@ export const ACTION_CODES = [
   'payouts.resolve',
   'rails.pause',
   'rails.resume',
+  'rails.pause-after-restore',
+  'rails.reconcile-after-restore',
+  'restored.resolve',
+  'backup.check',
   'schedules.run',
   'months.detach',
   'secrets.rewrap',
   'secrets.rotate',
+  'people.find',
+  'people.export',
+  'people.hold',
+  'people.release',
+  'people.erase',
 ] as const;
 
 export type ActionCode = (typeof ACTION_CODES)[number];

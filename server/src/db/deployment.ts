@@ -16,6 +16,13 @@ const TABLES = `
     id uuid not null default gen_random_uuid(),
     role_prefix text not null)`;
 
+/** The oldest release that runs after a migration, and the applied steps of a migration that is not complete. */
+const RECORDS = `
+  alter table caudal_meta.migrations add column if not exists compatible_from integer;
+  create table if not exists caudal_meta.migration_steps (
+    name text, step integer, checksum text not null, applied_at timestamptz not null default now(), primary key (name, step));
+  grant select on caudal_meta.migration_steps to caudal_system, caudal_backup`;
+
 const GRANTS = `
   grant usage on schema caudal_meta to caudal_read, caudal_batch, caudal_system, caudal_backup;
   grant select on caudal_meta.deployment to caudal_read, caudal_batch, caudal_system, caudal_backup;
@@ -52,6 +59,12 @@ export async function recordDeployment(client: Client, rolePrefix: string): Prom
     [rolePrefix],
   );
   return rows[0]?.id ?? '';
+}
+
+/** Adds what a database lacks whose last migration was before releases had a schema range. */
+export async function ensureRecords(client: Client, roles: RoleNames): Promise<void> {
+  if (await tableExists(client, 'caudal_meta.migration_steps')) return;
+  await client.query(withRoleNames(RECORDS, roles));
 }
 
 export async function grantDeployment(client: Client, roles: RoleNames): Promise<void> {

@@ -70,7 +70,8 @@ const ROLES = statement(
        case when r.rolreplication then 'may replicate' end,
        case when exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'caudal' and c.relowner = r.oid)
          then 'owns tables' end,
-       case when exists (select from pg_auth_members m where m.member = r.oid) then 'is a member of another role' end,
+       case when exists (select from pg_auth_members m join pg_roles g on g.oid = m.roleid where m.member = r.oid and g.rolname <> 'pg_read_all_stats')
+         then 'is a member of another role' end,
        case when r.rolname = any ($1::name[]) and exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
            where n.nspname = 'caudal' and c.relkind in ('r', 'p') and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate'))
          then 'may write, but must be read-only' end], null) as excess

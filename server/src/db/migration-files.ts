@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 import { sha256 } from '../kit/crypto.ts';
+import { compatibleFrom } from './migration-header.ts';
+import { type SchemaDifference, schemaProblems } from './schema-range.ts';
 import { statement, type Tx } from './tx.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -10,59 +12,86 @@ export interface Migration {
   readonly name: string;
   readonly text: string;
   readonly checksum: string;
+  /** The oldest release, by its newest migration, that still runs after it; null for one older than schema ranges. */
+  readonly compatibleFrom: number | null;
 }
 
-/** Migrations of this version that are not applied. Throws when the database is newer or an applied file has changed. */
-export async function pendingMigrations(client: Client): Promise<Migration[]> {
-  const all = await migrationFiles();
-  const { rows } = await client.query<{ name: string; checksum: string }>(
-    'select name, checksum from caudal_meta.migrations',
-  );
-  const applied = new Map(rows.map((row) => [row.name, row.checksum]));
-  for (const [name, checksum] of applied) {
-    const file = all.find((migration) => migration.name === name);
-    if (!file)
-      throw new Error(
-        `the database has migration ${name}, which this version does not know: it was applied by a newer version`,
-      );
-    if (file.checksum !== checksum)
-      throw new Error(`migration ${name} was changed after it was applied; write a new one instead`);
-  }
-  return all.filter((migration) => !applied.has(migration.name));
+interface AppliedMigration {
+  readonly name: string;
+  readonly checksum: string;
+  readonly compatibleFrom: number | null;
 }
 
-export interface MigrationStatus {
-  /** Part of this version and not yet applied. */
-  readonly pending: readonly string[];
-  /** Applied by a newer version. */
-  readonly unknown: readonly string[];
+// As JSON, because a database that was last migrated by an older release has no such column.
+const APPLIED_TEXT = `select name, checksum, (to_jsonb(m) ->> 'compatible_from')::int as "compatibleFrom"
+   from caudal_meta.migrations m order by name`;
+const APPLIED = statement('migrations.applied', APPLIED_TEXT);
+
+export interface PendingMigrations {
+  readonly migrations: readonly Migration[];
+  /** Applied by a newer release, on whose schema this one runs. Then there is nothing to apply. */
+  readonly newer: readonly string[];
+}
+
+/** Migrations to apply. Throws when this release cannot run on the database's newer schema, or an applied file has changed. */
+export async function pendingMigrations(client: Client): Promise<PendingMigrations> {
+  const files = await migrationFiles();
+  const { rows } = await client.query<AppliedMigration>(APPLIED_TEXT);
+  const { pending, unknown, changed } = compare(files, rows);
+  if (changed[0] !== undefined)
+    throw new Error(`migration ${changed[0]} was changed after it was applied; write a new one instead`);
+  if (unknown.length === 0)
+    return { migrations: files.filter(({ name }) => pending.includes(name)), newer: [] };
+  const problems = schemaProblems({ pending, unknown });
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  return { migrations: [], newer: unknown.map(({ name }) => name) };
+}
+
+export interface MigrationStatus extends SchemaDifference {
   /** The file differs from the one that was applied. */
   readonly changed: readonly string[];
+  /** The newest migration that is applied. */
+  readonly newest: string;
 }
-
-const APPLIED = statement('migrations.applied', 'select name, checksum from caudal_meta.migrations');
 
 /** Compares the applied migrations with those of this version. Read-only. */
 export async function migrationStatus(db: Pick<Tx, 'query'>): Promise<MigrationStatus> {
-  const rows = await db.query<{ name: string; checksum: string }>(APPLIED);
+  return compare(await migrationFiles(), await db.query<AppliedMigration>(APPLIED));
+}
+
+/** Compares every name: merged branches or removed files can leave gaps before the newest migration. */
+function compare(files: readonly Migration[], rows: readonly AppliedMigration[]): MigrationStatus {
   const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
-  const files = await migrationFiles();
   const names = new Set(files.map(({ name }) => name));
   return {
     pending: files.flatMap(({ name }) => (applied.has(name) ? [] : [name])),
-    unknown: [...applied.keys()].filter((name) => !names.has(name)).sort(),
+    unknown: rows.filter(({ name }) => !names.has(name)),
     changed: files.flatMap(({ name, checksum }) =>
       applied.has(name) && applied.get(name) !== checksum ? [name] : [],
     ),
+    newest: rows.at(-1)?.name ?? '',
   };
 }
 
-async function migrationFiles(): Promise<Migration[]> {
+let cached: Promise<readonly Migration[]> | null = null;
+
+/** Read once: a newer release may be installed over the files of a running process. */
+function migrationFiles(): Promise<readonly Migration[]> {
+  cached ??= readMigrationFiles();
+  return cached;
+}
+
+async function readMigrationFiles(): Promise<readonly Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => NAME.test(name)).sort();
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(new URL(name, FOLDER), 'utf8');
-      return { name, text, checksum: sha256(text).toString('hex') };
+      return {
+        name,
+        text,
+        checksum: sha256(text).toString('hex'),
+        compatibleFrom: compatibleFrom(name, text),
+      };
     }),
   );
 }

@@ -1,11 +1,24 @@
 import type { SystemDb } from './system.ts';
 import { type Statement, statement, type Tx } from './tx.ts';
 
-const MONTHS = statement('months.ready', 'select caudal.months_ready() as ready');
+// Ids may run ahead of business time (decision 0035), so a month counts as current some minutes before it begins.
+const PREPARED = statement(
+  'months.prepared',
+  `with ahead as (
+     select n, to_char((date_trunc('month', caudal.now() + interval '5 minutes', 'UTC') + make_interval(months => n)) at time zone 'UTC', 'YYYYMM') as month
+     from generate_series(0, 12) n
+   )
+   select coalesce(min(n), 13)::int - 1 as prepared
+   from ahead, caudal.monthly_tables t where to_regclass(format('caudal.%I', t.name || '_' || month)) is null`,
+);
 
-export async function nextMonthPartitionsExist(db: SystemDb): Promise<boolean> {
-  const [row] = await db.query<{ ready: boolean }>(MONTHS);
-  return row?.ready ?? false;
+/**
+ * How many months after the current one have their partitions in every monthly table. 0: writes fail when the month ends;
+ * -1: writes to some table fail now.
+ */
+export async function countPreparedMonths(db: Pick<SystemDb, 'query'>): Promise<number> {
+  const [row] = await db.query<{ prepared: number }>(PREPARED);
+  return row?.prepared ?? -1;
 }
 
 const MAKE_MONTHS = statement(
@@ -40,6 +53,20 @@ const DETACHABLE = statement(
 /** Attached partitions older than `before` that may be detached, in the order in which to detach them. */
 export function listDetachableMonths(tx: Pick<Tx, 'query'>, before: string): Promise<DetachableMonth[]> {
   return tx.query<DetachableMonth>(DETACHABLE, [before]);
+}
+
+const DETACHED = statement(
+  'months.detached',
+  `select c.relname::text as name from caudal.monthly_tables t
+   join pg_catalog.pg_class c on c.relname ~ ('^' || t.name || '_[0-9]{6}$') and c.relkind = 'r' and not c.relispartition
+   join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = 'caudal'
+   order by right(c.relname, 6), c.relname`,
+);
+
+/** Names of the detached months that have not been dropped, oldest first. */
+export async function listDetachedMonths(db: Pick<SystemDb, 'query'>): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(DETACHED);
+  return rows.map(({ name }) => name);
 }
 
 const OLDEST_RETAINED = statement(

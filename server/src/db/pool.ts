@@ -1,11 +1,19 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, types } from 'pg';
+import { monotonicMs } from '../kit/clock.ts';
 import { passFailpoint } from '../kit/failpoint.ts';
+import type { HistogramSeries } from '../kit/metrics.ts';
 import type { PoolRole } from './active-backends.ts';
 import type { FailureLog } from './failure-log.ts';
 import { CommitUnknown, ConnectionLost, isDatabaseError, recordStatement } from './failures.ts';
 import type { PendingCommits } from './pending-commits.ts';
 import { commitFailpoints, type TransactionName } from './transactions.ts';
-import type { Statement, Tx } from './tx.ts';
+import type { StateChange, Statement, Tx } from './tx.ts';
+
+/** Where a pool reports the duration of its statements and of its waits for a connection. */
+export interface PoolTimes {
+  readonly wait: HistogramSeries;
+  readonly statement: HistogramSeries;
+}
 
 export interface PoolOptions {
   readonly url: string;
@@ -16,6 +24,9 @@ export interface PoolOptions {
   readonly failures: FailureLog;
   /** Shared by the pools of a process; without it, unanswered commits have no limit. */
   readonly pendingCommits?: PendingCommits;
+  readonly times?: PoolTimes;
+  /** Receives the changes of each transaction after its commit; must not throw. */
+  readonly onStateChanges?: (changes: readonly StateChange[]) => void;
 }
 
 /**
@@ -55,11 +66,15 @@ export class RolePool {
   readonly #role: PoolRole;
   readonly #unacknowledged = new WeakSet<PoolClient>();
   readonly #pendingCommits: PendingCommits | null;
+  readonly #times: PoolTimes | null;
+  readonly #onStateChanges: (changes: readonly StateChange[]) => void;
   #loginFailed = false;
 
   constructor(options: PoolOptions) {
     this.#role = options.role;
     this.#pendingCommits = options.pendingCommits ?? null;
+    this.#times = options.times ?? null;
+    this.#onStateChanges = options.onStateChanges ?? (() => {});
     this.#pool = new Pool({
       connectionString: options.url,
       max: options.connections,
@@ -100,18 +115,20 @@ export class RolePool {
   ): Promise<T> {
     if (name !== 'read') this.#pendingCommits?.rejectWhenFull();
     const client = await this.#connect();
+    const changes: StateChange[] = [];
     let result: T;
     try {
       // Not pipelined with the work: after a failed BEGIN, the first statement would autocommit.
-      await execute(client, { text: begin });
-      result = await work(createTx(client));
+      await this.#execute(client, { text: begin });
+      result = await work(this.#createTx(client, changes));
     } catch (error) {
-      await rollBack(client, error);
+      await this.#rollBack(client, error);
       throw error;
     }
     const failpoints = commitFailpoints(name);
     passFailpoint(failpoints.before);
     await this.#commit(client);
+    if (changes.length > 0) this.#onStateChanges(changes);
     passFailpoint(failpoints.after);
     return result;
   }
@@ -119,12 +136,12 @@ export class RolePool {
   async #commit(client: PoolClient): Promise<void> {
     let tag: string;
     try {
-      ({ command: tag } = await execute(client, { text: 'commit' }));
+      ({ command: tag } = await this.#execute(client, { text: 'commit' }));
     } catch (error) {
       // An ERROR at COMMIT (deferred constraint, serialization failure) means rollback; any other failure may have
       // committed.
       if (isDatabaseError(error) && error.severity === 'ERROR') {
-        await rollBack(client, error);
+        await this.#rollBack(client, error);
         throw error;
       }
       this.#pendingCommits?.add(this.#role, getBackendPid(client));
@@ -150,7 +167,7 @@ export class RolePool {
     const client = await this.#connect();
     let rows: Row[];
     try {
-      rows = await createTx(client).query<Row>(statement, values);
+      rows = await this.#createTx(client, []).query<Row>(statement, values);
     } catch (error) {
       if (writes && error instanceof ConnectionLost)
         this.#pendingCommits?.add(this.#role, getBackendPid(client));
@@ -167,6 +184,7 @@ export class RolePool {
   }
 
   async #connect(): Promise<PoolClient> {
+    const startedAt = monotonicMs();
     try {
       const client = await this.#pool.connect();
       this.#loginFailed = false;
@@ -174,6 +192,40 @@ export class RolePool {
     } catch (error) {
       this.#loginFailed = true;
       throw isDatabaseError(error) ? error : new ConnectionLost(error);
+    } finally {
+      this.#times?.wait.observe((monotonicMs() - startedAt) / 1000);
+    }
+  }
+
+  #createTx(client: PoolClient, changes: StateChange[]): Tx {
+    return {
+      query: async <Row extends object>({ name, text }: Statement, values: readonly unknown[] = []) =>
+        (await this.#execute<Row>(client, { name, text, values: [...values] })).rows,
+      report: (reported: readonly StateChange[]) => void changes.push(...reported),
+    } as Tx;
+  }
+
+  /** The only place that separates errors reported by PostgreSQL from lost connections. */
+  async #execute<Row extends object>(client: PoolClient, query: QueryConfig): Promise<QueryResult<Row>> {
+    const startedAt = monotonicMs();
+    try {
+      return await client.query<Row>(query);
+    } catch (error) {
+      if (!isDatabaseError(error)) throw new ConnectionLost(error);
+      recordStatement(error, query.name);
+      throw error;
+    } finally {
+      this.#times?.statement.observe((monotonicMs() - startedAt) / 1000);
+    }
+  }
+
+  async #rollBack(client: PoolClient, error: unknown): Promise<void> {
+    if (isConnectionUnusable(error)) return destroy(client);
+    try {
+      await this.#execute(client, { text: 'rollback' });
+      client.release();
+    } catch {
+      destroy(client);
     }
   }
 
@@ -182,8 +234,14 @@ export class RolePool {
     return this.#loginFailed;
   }
 
-  get waiting(): number {
-    return this.#pool.waitingCount;
+  get usage(): {
+    readonly inUse: number;
+    readonly idle: number;
+    readonly limit: number;
+    readonly waiting: number;
+  } {
+    const { totalCount, idleCount, waitingCount, options } = this.#pool;
+    return { inUse: totalCount - idleCount, idle: idleCount, limit: options.max, waiting: waitingCount };
   }
 
   close(): Promise<void> {
@@ -201,40 +259,9 @@ function getBackendPid(client: PoolClient): number | null {
   return (client as unknown as { readonly processID: number | null }).processID;
 }
 
-function createTx(client: PoolClient): Tx {
-  return {
-    query: async <Row extends object>({ name, text }: Statement, values: readonly unknown[] = []) =>
-      (await execute<Row>(client, { name, text, values: [...values] })).rows,
-  } as Tx;
-}
-
-/** The only place that separates errors reported by PostgreSQL from lost connections. */
-async function execute<Row extends object>(
-  client: PoolClient,
-  query: QueryConfig,
-): Promise<QueryResult<Row>> {
-  try {
-    return await client.query<Row>(query);
-  } catch (error) {
-    if (!isDatabaseError(error)) throw new ConnectionLost(error);
-    recordStatement(error, query.name);
-    throw error;
-  }
-}
-
 /** PostgreSQL closes the connection after a FATAL error. */
 function isConnectionUnusable(error: unknown): boolean {
   return error instanceof ConnectionLost || (isDatabaseError(error) && error.severity !== 'ERROR');
-}
-
-async function rollBack(client: PoolClient, error: unknown): Promise<void> {
-  if (isConnectionUnusable(error)) return destroy(client);
-  try {
-    await execute(client, { text: 'rollback' });
-    client.release();
-  } catch {
-    destroy(client);
-  }
 }
 
 /** Destroys the socket: after a silent network loss, a graceful disconnect is never answered and would leak it. */

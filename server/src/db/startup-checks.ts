@@ -2,6 +2,7 @@ import type { Environment } from '../kit/environment.ts';
 import { loginFailures, tryLogin } from './login.ts';
 import { migrationStatus } from './migration-files.ts';
 import { POOLER_ERROR } from './pooler.ts';
+import { schemaProblems } from './schema-range.ts';
 import { versionError } from './server-version.ts';
 import type { SystemDb } from './system.ts';
 import { statement } from './tx.ts';
@@ -60,7 +61,7 @@ export async function findDatabaseProblems(
       `the database belongs to ${facts?.environment}, cell ${facts?.cell}; the configuration says ${expected.environment}, cell ${expected.cell}`,
     );
   }
-  problems.push(...(await findMigrationProblems(db)));
+  problems.push(...schemaProblems(await migrationStatus(db)));
   if (facts?.fsync !== 'on' || facts.full_page_writes !== 'on')
     problems.push(
       'PostgreSQL runs with fsync or full_page_writes off: an acknowledged payment would not survive a crash',
@@ -73,20 +74,5 @@ export async function findDatabaseProblems(
   // db/pool.ts matches the English text of the notice that a standby did not confirm a commit.
   if (!/^(?:C|POSIX|en|$)/i.test(facts?.lc_messages ?? ''))
     problems.push(`PostgreSQL runs with lc_messages = ${facts?.lc_messages}: set lc_messages = 'C'`);
-  return problems;
-}
-
-/** Compares every name: merged branches or removed files can leave gaps before the newest migration. */
-async function findMigrationProblems(db: SystemDb): Promise<string[]> {
-  const { pending, unknown } = await migrationStatus(db);
-  const problems: string[] = [];
-  if (unknown.length > 0)
-    problems.push(
-      `the database has migrations that this version does not know (${unknown.join(', ')}): run a newer version`,
-    );
-  if (pending.length > 0)
-    problems.push(
-      `the database lacks migrations of this version (${pending.join(', ')}): run \`caudal migrate\``,
-    );
   return problems;
 }

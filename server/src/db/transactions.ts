@@ -52,6 +52,8 @@ export const TRANSACTIONS = [
   'rewrap keys',
   'rotate data keys',
   'reencrypt values',
+  'manage holds',
+  'erase personal data',
   'record action',
   'read',
 ] as const;

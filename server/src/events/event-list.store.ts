@@ -84,13 +84,14 @@ export function findEventsByIds(tx: Tx, organizationId: string, ids: readonly st
 export interface EncryptedEvent extends RowId {
   readonly resource: string;
   readonly payload: Buffer;
+  readonly traceContext: Buffer | null;
 }
 
 const ENCRYPTED = statement(
   'event.encrypted',
-  `select e.organization_id, e.id, e.resource, e.payload from ${ROW_IDS.as('w')}
+  `select e.organization_id, e.id, e.resource, e.payload, e.trace_context from ${ROW_IDS.as('w')}
    cross join lateral (
-     select e.organization_id, e.id, e.resource, e.payload from caudal.events e
+     select e.organization_id, e.id, e.resource, e.payload, e.trace_context from caudal.events e
      where e.organization_id = w.organization_id and e.id = w.id limit 1) as e`,
 );
 

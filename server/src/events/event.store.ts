@@ -13,6 +13,7 @@ const COLUMNS = {
   resource_id: nullable(uuid),
   payload: bytes,
   created_at: time,
+  trace_context: nullable(bytes),
 };
 const NEW = new RowSet(COLUMNS);
 

@@ -29,6 +29,8 @@ export interface NewEvent {
   readonly resourceId: string | null;
   readonly createdAt: Date;
   readonly data: object;
+  /** The trace of the resource; null when it is not sampled. */
+  readonly traceContext: Buffer | null;
 }
 
 /** Builds the body of the delivery. */

@@ -5,7 +5,6 @@ import type { Idempotency } from '../flows/shared/creation-request.ts';
 import type { AdmissionSlot } from '../kit/admission.ts';
 import type { Language } from '../kit/error-catalogue.ts';
 import { ApiError } from '../kit/errors.ts';
-import { randomBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { issueAccessToken } from './api/issue-token.route.ts';
@@ -15,6 +14,7 @@ import { attemptedCredential } from './attempted-credential.ts';
 import { authenticate, requireAllowedAddress, requireScope } from './auth.ts';
 import { registerBodyParsers, rejectTooManyParameters } from './body-parsers.ts';
 import { registerCheckout } from './checkout/checkout.routes.ts';
+import { noteCreated } from './created-resource.ts';
 import { registerDocs } from './docs-routes.ts';
 import { toApiError } from './framework-error.ts';
 import { negotiateLanguage } from './language.ts';
@@ -24,6 +24,8 @@ import { registerPackages } from './packages-routes.ts';
 import { sendProblem } from './problem.ts';
 import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
 import { rejectConnection } from './reject-connection.ts';
+import { toRequestId } from './request-id.ts';
+import { traceFields, traceRequests } from './request-spans.ts';
 import { isNormalTarget } from './request-target.ts';
 import { securityHeaders } from './security-headers.ts';
 import { UntrustedProxyDetector } from './untrusted-proxy.ts';
@@ -78,7 +80,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
     forceCloseConnections: 'idle',
     trustProxy: deps.trustedProxies.length > 0 ? [...deps.trustedProxies] : false,
     return503OnClosing: false,
-    genReqId: () => `req_${randomBase32(20)}`,
+    genReqId: toRequestId,
     routerOptions: { maxParamLength: 200 },
     clientErrorHandler: (error, socket) => rejectConnection(deps.baseUrl, error, socket),
     frameworkErrors: (error, request, reply) =>
@@ -88,7 +90,9 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   app.decorateRequest('slot', null);
   app.decorateRequest('problemCode', null);
   app.decorateRequest('unlogged', false);
+  app.decorateRequest('created', null);
   registerBodyParsers(app);
+  traceRequests(app, deps.tracer);
   prepare(app, deps);
   observe(app, deps);
   app.setErrorHandler((error, request, reply) => fail(deps, error, request, reply));
@@ -134,7 +138,9 @@ function observe(app: FastifyInstance, deps: ApiDeps): void {
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
         code: request.problemCode ?? 'request_completed',
         clientAddress: deps.formatAddress(request.ip),
+        ...traceFields(request),
         ...callerFields(request, reply.statusCode),
+        ...request.created,
       },
       'request',
     );
@@ -165,7 +171,11 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
       if (rejection) throw rejection;
       requireScope(principal, operation.scope);
     },
-    handler: async (request, reply) => send(reply, await run(deps, operation, request, reply.elapsedTime)),
+    handler: async (request, reply) => {
+      const result = await run(deps, operation, request, reply.elapsedTime);
+      noteCreated(request, operation, result);
+      return send(reply, result);
+    },
   });
 }
 
@@ -329,6 +339,7 @@ function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: Fas
     const cause = apiError.cause ?? (error instanceof ApiError ? null : error);
     const fields = {
       requestId: request.id,
+      ...traceFields(request),
       code: apiError.code,
       reason: apiError.message,
       ...(cause ? errorFields(cause) : {}),

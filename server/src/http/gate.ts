@@ -81,10 +81,7 @@ export class Gate {
     const admissions = { write: admission(), read: admission() };
     this.#admissions = admissions;
     const byKind = (read: (admission: Admission) => number) => () =>
-      new Map([
-        ['{kind="write"}', read(admissions.write)],
-        ['{kind="read"}', read(admissions.read)],
-      ]);
+      (['write', 'read'] as const).map((kind) => ({ labels: { kind }, value: read(admissions[kind]) }));
     metrics.gauge(
       'caudal_http_requests_in_flight',
       'Merchant requests in progress.',

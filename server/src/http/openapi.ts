@@ -198,7 +198,8 @@ function successes(
   const requestId = {
     'X-Request-Id': {
       required: true,
-      description: 'Identifier of the request, for support.',
+      description:
+        'Identifier of the request, for support: yours from `X-Request-Id` if it has 1 to 64 characters of `A-Z a-z 0-9 . _ : -` and does not start with `req_`, otherwise a new one.',
       schema: { type: 'string' as const },
     },
   };

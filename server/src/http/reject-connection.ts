@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 import { ApiError } from '../kit/errors.ts';
-import { randomBase32 } from '../kit/ids.ts';
 import { problemBody } from './problem.ts';
+import { newRequestId } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** Time for the client to read the answer. Then the descriptor is freed, even if the client never closes its side. */
@@ -11,7 +11,7 @@ const CLOSE_TIMEOUT_MS = 1000;
 /** Answers invalid HTTP, too large headers and late requests, for which Node creates no request and no response object. */
 export function rejectConnection(baseUrl: string, error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const requestId = `req_${randomBase32(20)}`;
+  const requestId = newRequestId();
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
   const body = JSON.stringify({
     ...problemBody(new ApiError('malformed_request'), { baseUrl, requestId, instance: '/', language: 'en' }),

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monotonicMs } from '../kit/clock.ts';
 import type { Language } from '../kit/error-catalogue.ts';
 import type { ApiError } from '../kit/errors.ts';
-import { randomBase32 } from '../kit/ids.ts';
 import type { Log } from '../kit/log.ts';
 import type { Counter, Metrics } from '../kit/metrics.ts';
 import { negotiateLanguage } from './language.ts';
 import { problemBody } from './problem.ts';
+import { toRequestId } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 
 const LOG_INTERVAL_MS = 10_000;
@@ -30,6 +30,7 @@ export class RejectionWriter {
     this.#counter = options.metrics.counter(
       'caudal_http_requests_rejected_total',
       'Merchant requests rejected before any work was done, by reason and kind.',
+      { reason: ['rate_limited', 'overloaded', 'service_unavailable'], kind: ['write', 'read'] },
     );
   }
 
@@ -50,7 +51,7 @@ export class RejectionWriter {
     error: ApiError,
     headers: Readonly<Record<string, string>>,
   ): void {
-    const requestId = `req_${randomBase32(20)}`;
+    const requestId = toRequestId(request);
     const language = negotiateLanguage(request.headers['accept-language']);
     const [instance = '/'] = (request.url ?? '/').split('?');
     const [before, between, after] = this.#bodyParts(error, language);

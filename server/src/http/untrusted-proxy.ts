@@ -25,12 +25,13 @@ export class UntrustedProxyDetector {
     this.#counter = options.metrics.counter(
       'caudal_http_untrusted_forwarded_total',
       'Requests with X-Forwarded-For or Forwarded from an address that is not in CAUDAL_TRUSTED_PROXIES.',
+      {},
     );
   }
 
   inspect(request: FastifyRequest): void {
     if (!this.#isForwarded(request)) return;
-    this.#counter.add({});
+    this.#counter.add();
     const now = monotonicMs();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
     this.#loggedAt = now;

@@ -71,6 +71,16 @@ export const SCHEDULES = [
     description: 'rotates exhausted data keys and encrypts values of older data keys again',
   },
   {
+    name: 'personal-data',
+    cron: '20 3 * * *',
+    timezone: BOGOTA,
+    missed: 'once',
+    retries: 3,
+    retryAfterSeconds: 60,
+    timeoutSeconds: 3600,
+    description: 'erases the personal data of payments that are older than the legal retention',
+  },
+  {
     name: 'ledger-verify',
     cron: '40 2 * * *',
     timezone: BOGOTA,

@@ -55,11 +55,16 @@ export class Schedules<Name extends string = string> {
     this.#failures = options.metrics.counter(
       'caudal_schedule_failures_total',
       'Failed schedule runs of this process.',
+      { schedule: options.schedules.map(({ name }) => name) },
     );
     options.metrics.gauge(
       'caudal_schedule_last_success_timestamp_seconds',
-      'Unix time of the last successful run known to this process; use the maximum over all workers.',
-      () => new Map([...this.#succeeded].map(([name, at]) => [`{schedule="${name}"}`, at])),
+      'Unix time of the last successful run known to this process, 0 before the first; use the maximum over all workers.',
+      () =>
+        options.schedules.map(({ name }) => ({
+          labels: { schedule: name },
+          value: this.#succeeded.get(name) ?? 0,
+        })),
     );
   }
 

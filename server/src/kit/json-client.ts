@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { strictConnector, type TlsMaterial } from './strict-tls.ts';
+import { activeTrace, formatTraceparent } from './trace-context.ts';
 
 export interface JsonResponse {
   readonly status: number;
@@ -46,12 +47,14 @@ export class JsonClient {
 
   /** @throws when there is no complete, valid response in time */
   async call(call: JsonCall): Promise<JsonResponse> {
+    const trace = activeTrace();
     const { statusCode, body } = await this.#pool.request({
       method: call.method,
       path: this.#prefix + call.path,
       headers: {
         accept: 'application/json',
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(trace ? { traceparent: formatTraceparent(trace) } : {}),
         ...call.headers,
       },
       body: call.body === undefined ? null : JSON.stringify(call.body),

@@ -7,6 +7,8 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino';
  */
 const ALLOWED = [
   'requestId',
+  'traceId',
+  'spanId',
   'method',
   'route',
   'status',
@@ -43,6 +45,8 @@ const ALLOWED = [
   'circuit',
   'payinId',
   'payoutId',
+  'paymentLinkId',
+  'errorCode',
   'noticeId',
   'anomalyId',
   'webhookEndpointId',

@@ -51,8 +51,8 @@ function readFilters(options: Options): ActionFilters {
   };
 }
 
-/** `--since` or `--until`; null without it. */
-export function readTime(options: Options, name: 'since' | 'until'): Date | null {
+/** The time of an option; null without it. */
+export function readTime(options: Options, name: 'since' | 'until' | 'backup-at'): Date | null {
   const description =
     'a day such as 2026-11-16 (from midnight in Bogotá) or a time such as 2026-11-16T14:00:00Z';
   const text = options.matching(

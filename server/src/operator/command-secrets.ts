@@ -7,6 +7,7 @@ const CREATES_KEYS: ReadonlySet<CommandName> = new Set(['org create', 'keys crea
 export function commandSecrets(name: CommandName, changes: boolean): string[] {
   return [
     ...(CREATES_KEYS.has(name) ? ['CAUDAL_KEY_PEPPER'] : []),
+    ...(name === 'rails reconcile-after-restore' ? ['BREB_CLIENT_SECRET', 'PSE_SECRET'] : []),
     // A change can record an event, which contains checkout URLs.
     ...(changes ? ['CAUDAL_TOKEN_KEY'] : []),
   ];

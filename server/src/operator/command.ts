@@ -8,6 +8,7 @@ import type { SystemDeps } from '../deps.ts';
 import { makeLog } from '../kit/log.ts';
 import { anomaliesList, anomaliesResolve } from './anomalies.ts';
 import { auditList } from './audit.ts';
+import { backupCheck } from './backup.ts';
 import { parseCommandLine } from './command-line.ts';
 import { commandSecrets } from './command-secrets.ts';
 import type { AuditedCommandName, CommandName, ServerRoleName } from './commands.ts';
@@ -26,8 +27,13 @@ import { orgCreate, orgLimits, orgList } from './organizations.ts';
 import { payinsEnd, payinsFind, payinsShow } from './payins.ts';
 import { orgPayoutLimits } from './payout-limits.ts';
 import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
+import { peopleErase, peopleExport, peopleFind } from './people.ts';
+import { peopleHold, peopleHolds, peopleRelease } from './people-holds.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { receiptsKeys } from './receipts.ts';
+import { railsPauseAfterRestore, railsReconcileAfterRestore } from './restore.ts';
+import { restoredOrdersList, restoredOrdersResolve } from './restored.ts';
+import { retentionList } from './retention.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
 import { secretsRewrap, secretsRotateDataKeys, secretsStatus } from './secrets.ts';
 import { orgResume, orgShow, orgSuspend } from './suspension.ts';
@@ -52,10 +58,19 @@ export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {
   'payouts resolve': 'payouts.resolve',
   'rails pause': 'rails.pause',
   'rails resume': 'rails.resume',
+  'rails pause-after-restore': 'rails.pause-after-restore',
+  'rails reconcile-after-restore': 'rails.reconcile-after-restore',
+  'restored resolve': 'restored.resolve',
+  'backup check': 'backup.check',
   'schedules run': 'schedules.run',
   'months detach': 'months.detach',
   'secrets rewrap': 'secrets.rewrap',
   'secrets rotate-data-keys': 'secrets.rotate',
+  'people find': 'people.find',
+  'people export': 'people.export',
+  'people hold': 'people.hold',
+  'people release': 'people.release',
+  'people erase': 'people.erase',
 };
 
 type Run = (deps: SystemDeps, options: Options) => Promise<Output>;
@@ -99,12 +114,24 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof S
   'rails pause': railsPause,
   'rails resume': railsResume,
   'rails list': railsList,
+  'rails pause-after-restore': railsPauseAfterRestore,
+  'rails reconcile-after-restore': railsReconcileAfterRestore,
+  'restored list': restoredOrdersList,
+  'restored resolve': restoredOrdersResolve,
+  'backup check': backupCheck,
   'schedules list': schedulesList,
   'schedules run': schedulesRun,
   'months detach': monthsDetach,
   'secrets rewrap': secretsRewrap,
   'secrets rotate-data-keys': secretsRotateDataKeys,
   'secrets status': secretsStatus,
+  'people find': peopleFind,
+  'people export': peopleExport,
+  'people hold': peopleHold,
+  'people release': peopleRelease,
+  'people holds': peopleHolds,
+  'people erase': peopleErase,
+  'retention list': retentionList,
   'failpoints list': failpointsList,
 };
 

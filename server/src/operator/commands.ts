@@ -6,6 +6,7 @@ import { LEDGER_COMMANDS } from './commands/ledger.ts';
 import { OPERATION_COMMANDS } from './commands/operations.ts';
 import { ORGANIZATION_COMMANDS } from './commands/organizations.ts';
 import { PAYMENT_COMMANDS } from './commands/payments.ts';
+import { PEOPLE_COMMANDS } from './commands/people.ts';
 import { SECRET_COMMANDS } from './commands/secrets.ts';
 import { SERVER_ROLES } from './commands/server-roles.ts';
 
@@ -18,6 +19,7 @@ const COMMANDS = [
   ...PAYMENT_COMMANDS,
   ...OPERATION_COMMANDS,
   ...SECRET_COMMANDS,
+  ...PEOPLE_COMMANDS,
 ];
 
 type Entry = (typeof SERVER_ROLES | typeof COMMANDS)[number];

@@ -1,4 +1,5 @@
 import type { ClockDifference } from '../kit/http-probe.ts';
+import type { GuardState } from '../organizations/sending-guard.store.ts';
 import { RAILS, type Rail, type RailProbe } from '../rails/contract.ts';
 import { duration, type Finding, fail, ok, warn } from './finding.ts';
 
@@ -95,5 +96,24 @@ export function pausesFinding(
     'pauses',
     message.join('\n'),
     `to resume: caudal rails resume --rail ${first?.rail}${orgOption} --by NAME`,
+  );
+}
+
+/** Whether all sending is paused, because the database is or may be a restored one. */
+export function sendingFinding({ hold, confirmedAt, pausedAt, pausedBy, reason }: GuardState): Finding {
+  const remedy =
+    'caudal rails reconcile-after-restore --since TIME --by NAME, with the time to which the database was restored';
+  if (hold === null)
+    return ok('sending', `allowed: the database is the one confirmed at ${confirmedAt.toISOString()}`);
+  if (hold === 'paused')
+    return fail(
+      'sending',
+      `all sending is paused since ${pausedAt?.toISOString()} by ${pausedBy}: ${reason}`,
+      remedy,
+    );
+  return fail(
+    'sending',
+    'all sending is paused: the database is a copy, was restored, or has failed over without a running process that could confirm it',
+    remedy,
   );
 }

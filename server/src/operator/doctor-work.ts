@@ -4,6 +4,7 @@ import {
   examineEndpoints,
   examineEvents,
   examineKeys,
+  examineLedger,
   examineNotices,
   examinePayouts,
   examineSchedules,
@@ -107,6 +108,28 @@ export async function anomaliesFinding(deps: SystemDeps): Promise<Finding> {
       );
 }
 
+const VERIFIED_WITHIN_SECONDS = 2 * 86_400;
+
+/** @param sinceSeconds when the database was created: it cannot have been verified before */
+export async function ledgerFinding(deps: SystemDeps, sinceSeconds: number): Promise<Finding> {
+  const last = await examineLedger(deps);
+  const by = last?.by === 'command' ? 'by command' : 'by schedule';
+  if (last && last.inconsistencies > 0)
+    return fail(
+      'ledger',
+      `the verification of ${last.at.toISOString()} (${by}) found ${last.complete ? '' : 'more than '}${counted(last.inconsistencies, 'inconsistent row')}`,
+      'caudal ledger verify lists them: change no row by hand, and pause payouts with caudal rails pause if balances are too high',
+    );
+  const age = realTime().getTime() / 1000 - (last ? last.at.getTime() / 1000 : sinceSeconds);
+  if (age > VERIFIED_WITHIN_SECONDS)
+    return warn(
+      'ledger',
+      last ? `last verified ${duration(age)} ago` : 'never verified',
+      `caudal ledger verify, and ${CHECK_WORKER}: the schedule ledger-verify runs every night`,
+    );
+  return ok('ledger', last ? `consistent as of ${last.at.toISOString()} (${by})` : 'not verified yet');
+}
+
 const MAX_ENDPOINTS = 5;
 
 export async function endpointsFinding(deps: SystemDeps): Promise<Finding> {
@@ -152,6 +175,7 @@ const LATE_SECONDS = {
   'data-keys': 600,
   'bank-list': 93_600,
   'ledger-verify': 93_600,
+  'personal-data': 93_600,
 } as const;
 
 /** @param sinceSeconds when the database was created: schedules cannot have run before */

@@ -4,6 +4,7 @@ import { compose, railProbes } from '../compose.ts';
 import { type Config, rawSettings } from '../config.ts';
 import { type DatabaseFacts, measureDatabaseClock, readDatabaseFacts } from '../db/diagnostics.ts';
 import type { SystemDeps } from '../deps.ts';
+import { readGuard } from '../flows/operations/guard-sending.system.ts';
 import { listRailPauses } from '../flows/operations/pause-rail.system.ts';
 import { monotonicMs } from '../kit/clock.ts';
 import { type ClockDifference, probe } from '../kit/http-probe.ts';
@@ -19,12 +20,14 @@ import {
   examineRoles,
   examineWrites,
 } from './doctor-database.ts';
-import { clockFinding, pausesFinding, railFinding } from './doctor-rails.ts';
+import { clockFinding, pausesFinding, railFinding, sendingFinding } from './doctor-rails.ts';
 import { examineSettings } from './doctor-settings.ts';
+import { examineSurroundings } from './doctor-surroundings.ts';
 import {
   anomaliesFinding,
   endpointsFinding,
   eventsFinding,
+  ledgerFinding,
   noticesFinding,
   payoutsFinding,
   schedulesFinding,
@@ -39,7 +42,7 @@ const PROBE_TIMEOUT_MS = 4000;
 const STATEMENT_TIMEOUT_MS = 3000;
 
 const NEEDS_DATABASE =
-  'migrations, roles, durability, writes, months, pauses, keys waiting, notices, payouts, anomalies, endpoints, events and schedules';
+  'sending, migrations, roles, durability, writes, months, standby, archive, pauses, keys waiting, notices, payouts, anomalies, ledger, endpoints, events and schedules';
 
 /** Runs all health checks. It changes nothing except the row of its test write. */
 export async function doctor(options: Options, print: (output: Output) => void): Promise<Output> {
@@ -92,6 +95,8 @@ async function examine(): Promise<Finding[]> {
   const clocks = new Map(rails.clocks);
   const database = logins.reachable ? await examineDatabase(config, clocks) : null;
   return [
+    // First, because nothing else matters as much while no money moves.
+    ...(database ? [database.sending] : []),
     ...findings,
     ...logins.findings,
     ...(database?.about ?? [skip('not looked at', `checks that need the database: ${NEEDS_DATABASE}`)]),
@@ -130,7 +135,7 @@ async function examineRails(
 async function examineDatabase(
   config: Config,
   clocks: Map<string, ClockDifference>,
-): Promise<{ about: Finding[]; work: Finding[]; shiftSeconds: number | null }> {
+): Promise<{ sending: Finding; about: Finding[]; work: Finding[]; shiftSeconds: number | null }> {
   const log = makeLog({ level: 'silent', base: { role: 'operator' } });
   const database = { ...config.database, deadlineMs: STATEMENT_TIMEOUT_MS };
   const { deps, close } = compose({ ...config, database, failpoint: null }, log);
@@ -139,7 +144,8 @@ async function examineDatabase(
     const migrations = await runCheck('migrations', () => examineMigrations(deps.system));
     const checkDatabase: RunCheck = (name, check) => runCheck(name, check, migrations.status === 'ok');
     const facts = readDatabaseFacts(deps.system);
-    const [roles, about, writes, months, clock, work] = await Promise.all([
+    const [sending, roles, about, writes, months, surroundings, clock, work] = await Promise.all([
+      checkDatabase('sending', async () => sendingFinding(await readGuard(deps))),
       checkDatabase('roles', () => examineRoles(deps.system, config)),
       facts.then(
         (known) => examineFacts(known, config),
@@ -147,12 +153,20 @@ async function examineDatabase(
       ),
       checkDatabase('writes', () => examineWrites(deps.system)),
       checkDatabase('months', () => examineMonths(deps.system)),
+      examineSurroundings(deps.system, config.environment === 'production').catch(async (error: unknown) => [
+        await checkDatabase('standby', () => Promise.reject(error)),
+      ]),
       measureDatabaseClock(deps.system).catch(() => null),
       examineWork(deps, facts, checkDatabase),
     ]);
     if (clock) clocks.set('the database', clock);
     const shift = await facts.then(({ shift_seconds }) => shift_seconds).catch(() => null);
-    return { about: [migrations, roles, ...about, writes, months], work, shiftSeconds: shift };
+    return {
+      sending,
+      about: [migrations, roles, ...about, writes, months, ...surroundings],
+      work,
+      shiftSeconds: shift,
+    };
   } finally {
     await close();
   }
@@ -175,6 +189,7 @@ function examineWork(deps: SystemDeps, facts: Promise<DatabaseFacts>, check: Run
       ),
     ),
     check('anomalies', () => anomaliesFinding(deps)),
+    check('ledger', async () => ledgerFinding(deps, (await facts).migrated_at)),
     check('endpoints', () => endpointsFinding(deps)),
     check('events', () => eventsFinding(deps)),
     check('schedules', async () => schedulesFinding(deps, (await facts).migrated_at)),

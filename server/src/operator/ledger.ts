@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
 import { type DepositOutcome, deposit } from '../flows/ledger/deposit.system.ts';
-import { type Verification, verifyLedger } from '../flows/ledger/verify-ledger.system.ts';
+import { keepVerification, type Verification, verifyLedger } from '../flows/ledger/verify-ledger.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { type Cents, cents, decimalPesos } from '../kit/money.ts';
 import { type Options, type Output, UsageError } from './options.ts';
@@ -61,6 +61,13 @@ export function parsePesos(pesos: string): Cents {
 
 export async function ledgerVerify(deps: SystemDeps): Promise<Output> {
   const verification = await verifyLedger(deps);
+  // A result that cannot be kept, as on a standby, is still worth printing.
+  const unkept = await keepVerification(deps, verification, 'command').then(
+    () => [],
+    (error: unknown) => [
+      `The result was not kept for metrics and doctor: ${error instanceof Error ? error.message : String(error)}`,
+    ],
+  );
   const { accounts, transfers, balances, broken, more } = verification;
   const sums = [...accounts].map(
     ([account, amount]) => `${account.padEnd(16)}${signedPesos(amount).padStart(24)}`,
@@ -75,7 +82,7 @@ export async function ledgerVerify(deps: SystemDeps): Promise<Output> {
       broken,
       more,
     },
-    text: [...sums, '', ...verdict(verification)].join('\n'),
+    text: [...sums, '', ...verdict(verification), ...unkept].join('\n'),
     bad: broken.length > 0,
   };
 }

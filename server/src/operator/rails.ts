@@ -1,4 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
+import { readGuard } from '../flows/operations/guard-sending.system.ts';
 import { listRailPauses, pauseRail, resumeRail } from '../flows/operations/pause-rail.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { RAILS, type Rail } from '../rails/contract.ts';
@@ -42,6 +43,9 @@ export async function railsList(deps: SystemDeps): Promise<Output> {
     ({ rail, organizationId, reason, pausedBy, pausedAt }) =>
       `${rail.padEnd(5)}  ${describeScope(organizationId).padEnd(36)}  since ${pausedAt.toISOString()}  by ${pausedBy}: ${reason}`,
   );
+  const { hold } = await readGuard(deps);
+  if (hold !== null)
+    lines.unshift('All sending is paused: see caudal doctor, then caudal rails reconcile-after-restore');
   return { json: pauses, text: lines.join('\n') || 'No rail is paused.' };
 }
 

@@ -4,6 +4,7 @@ import { statement, type Tx } from '../db/tx.ts';
 import { ORGANIZATION_COLUMNS, type OrganizationRecord, toOrganization } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
 import type { Pause } from './rail-pauses.ts';
+import type { GuardReading } from './sending-guard.ts';
 
 /** A stored credential with everything that a request needs except the keys of its organization, read in one query. */
 export interface StoredCredential {
@@ -265,10 +266,14 @@ const PULSE = statement(
      coalesce((select json_agg(json_build_object('id', c.id, 'organizationId', c.organization_id))
        from caudal.credential_changes c where c.at > clock_timestamp() - interval '30 seconds'), '[]') as changes,
      coalesce((select json_agg(json_build_object('rail', p.rail, 'organizationId', p.organization_id))
-       from caudal.rail_pauses p), '[]') as pauses`,
+       from caudal.rail_pauses p), '[]') as pauses,
+     caudal.sending_held() as hold,
+     (select json_build_object('number', m.number, 'mark', m.mark,
+        'ageMs', (extract(epoch from clock_timestamp() - m.at) * 1000)::float8)
+      from caudal.continuity_marks m order by m.number desc limit 1) as newest`,
 );
 
-export interface Pulse {
+export interface Pulse extends GuardReading {
   readonly nowMs: number;
   /** Real time of the database: independent of shifted business time and of suspensions of this machine. */
   readonly realMs: number;
@@ -280,7 +285,7 @@ export interface Pulse {
 }
 
 /**
- * Reads business time, recent credential changes and rail pauses. Changes overlap by 30 seconds because a change gets its
+ * Reads business time, recent credential changes, rail pauses and the sending guard. Changes overlap by 30 seconds because a change gets its
  * timestamp before it commits; the caller skips those it has already seen.
  */
 export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {

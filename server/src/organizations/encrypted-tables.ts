@@ -63,4 +63,5 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
     columns: { answer: 'webhook_endpoints.answer' },
   },
   { name: 'receipt_emails', ...BY_ID, columns: { address: 'receipt_emails.address' } },
+  { name: 'person_holds', ...BY_ID, columns: { identifier: 'person_holds.identifier' } },
 ];

@@ -9,6 +9,7 @@ import { advanceIdClock } from './id-clock.store.ts';
 import { isIdClockBehind, toIdRange } from './id-clock.ts';
 import type { KeyNetworks } from './key-networks.ts';
 import type { RailPauses } from './rail-pauses.ts';
+import type { SendingGuard } from './sending-guard.ts';
 
 const EVERY_MS = 400;
 /** A pulse lists the credential changes of the last 30 seconds; after a longer gap some may be missing. */
@@ -33,6 +34,7 @@ interface HeartbeatOptions {
   readonly authenticator: Authenticator;
   readonly keys: DataKeys;
   readonly railPauses: RailPauses;
+  readonly sendingGuard: SendingGuard;
   readonly keyNetworks: KeyNetworks;
   readonly log: Log;
   readonly maxGapMs?: number;
@@ -83,6 +85,7 @@ export class Heartbeat {
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     if (this.#useTimer) clearInterval(this.#useTimer);
+    await this.#options.sendingGuard.stop();
     await this.#recordUse();
     await this.#recordNewNetworks();
     await this.#recordNetworks((networks) => networks.recordKnown());
@@ -167,9 +170,10 @@ export class Heartbeat {
   }
 
   async #apply(pulse: Pulse, takenAt: number): Promise<void> {
-    const { railPauses, clock, log } = this.#options;
+    const { railPauses, sendingGuard, clock, log } = this.#options;
     await this.#applyChanges(pulse, takenAt);
     railPauses.apply(pulse.pauses, takenAt);
+    sendingGuard.apply(pulse, takenAt);
     // Sampled last, so that the clock is never fresh before the revocations and pauses of the same beat are applied.
     const ids = toIdRange(pulse);
     if (ids.leadMs > 0 && clock.idLeadMs === 0)

@@ -14,6 +14,12 @@ export interface Pause {
 export class RailPauses {
   #pauses: readonly Pause[] = [];
   #takenAt = Number.NEGATIVE_INFINITY;
+  readonly #guard: { readonly held: boolean };
+
+  /** @param guard while it holds, both rails are paused for every organization */
+  constructor(guard: { readonly held: boolean }) {
+    this.#guard = guard;
+  }
 
   /** @param takenAt monotonic time of the query: of two concurrent heartbeats, the later one wins */
   apply(pauses: readonly Pause[], takenAt: number): void {
@@ -23,10 +29,13 @@ export class RailPauses {
   }
 
   paused(rail: Rail, organizationId: string): boolean {
-    return this.#pauses.some(
-      (pause) =>
-        pause.rail === rail &&
-        (pause.organizationId === organizationId || pause.organizationId === OPERATOR_ORGANIZATION_ID),
+    return (
+      this.#guard.held ||
+      this.#pauses.some(
+        (pause) =>
+          pause.rail === rail &&
+          (pause.organizationId === organizationId || pause.organizationId === OPERATOR_ORGANIZATION_ID),
+      )
     );
   }
 

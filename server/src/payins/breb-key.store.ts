@@ -14,6 +14,7 @@ export interface DueKey {
   /** The payin has expired and cannot be paid, so the key is not registered. */
   readonly expired: boolean;
   readonly encryptedCustomer: Buffer | null;
+  readonly traceContext: Buffer | null;
   readonly attempts: number;
 }
 
@@ -36,7 +37,7 @@ const LEASE_DUE = statement(
      from due where k.key = due.key
      returning k.key, k.organization_id, k.payin_id, k.attempts
    )
-   select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.expires_at <= caudal.now() as expired, p.customer as encrypted_customer
+   select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.expires_at <= caudal.now() as expired, p.customer as encrypted_customer, p.trace_context
    from leased c join caudal.payins p on p.organization_id = c.organization_id and p.id = c.payin_id`,
 );
 

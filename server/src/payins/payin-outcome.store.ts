@@ -1,7 +1,7 @@
 import { flag, milliseconds, money, nullable, ROW_ID, type RowId, text, time } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
-import { statement, type Tx } from '../db/tx.ts';
+import { endedChange, statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { AmountPolicy, Transition } from './payin.outcome.ts';
 import type { RailTask } from './payin.polling.ts';
@@ -146,6 +146,7 @@ export async function transitionPayins(
     throw new Error(
       `expected to transition ${transitions.length} payins, but ${transitioned.length} were updated`,
     );
+  tx.report(transitioned.map((row) => endedChange('payin', row, row)));
   return transitioned;
 }
 
@@ -165,7 +166,7 @@ const LEASE_TASKS = statement(
    )
    update caudal.payins p set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.breb_key, p.rail_attempts as attempts, p.rail_sent_at is not null as sent,
+   returning p.organization_id, p.id, p.breb_key, p.rail_attempts as attempts, p.rail_sent_at is not null as sent, p.trace_context,
      (extract(epoch from caudal.now() - p.result_at) * 1000)::float8 as ended_ms_ago,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number`,
 );
@@ -179,6 +180,7 @@ export interface DueTask extends RowId {
   readonly sent: boolean;
   /** From its final state to this lease; null while it is open. */
   readonly endedMsAgo: number | null;
+  readonly traceContext: Buffer | null;
 }
 
 /** Leases up to `limit` payins that are due to be polled or closed at their rail. */

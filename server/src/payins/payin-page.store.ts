@@ -35,8 +35,8 @@ const ATTACH_PAYER = statement(
   'payin-page.attach-payer',
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set
-     customer = $3, rail_task = 'open', rail_due_at = m.at, rail_sent_at = m.at,
-     leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $4
+     customer = $3, customer_index = $4, rail_task = 'open', rail_due_at = m.at, rail_sent_at = m.at,
+     leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $5
    from moment m
    where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.customer is null and p.expires_at > m.at
      and p.status in (${statesBefore('PROCESSING')})
@@ -50,10 +50,16 @@ const ATTACH_PAYER = statement(
 export function insertPayer(
   tx: Tx,
   { organizationId, id }: RowId,
-  encryptedCustomer: Buffer,
+  payer: { readonly encryptedCustomer: Buffer; readonly customerIndex: Buffer | null },
   leaseToken: string,
 ): Promise<PayinRow | null> {
-  return queryRow(tx, ATTACH_PAYER, [organizationId, id, encryptedCustomer, leaseToken]);
+  return queryRow(tx, ATTACH_PAYER, [
+    organizationId,
+    id,
+    payer.encryptedCustomer,
+    payer.customerIndex,
+    leaseToken,
+  ]);
 }
 
 const POLL_SOON = statement(

@@ -1,5 +1,5 @@
 import type { Customer } from '../customers/customer.ts';
-import { encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
+import { bytes, encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
 import { ERROR_CODES, type Rail } from '../rails/contract.ts';
 import type { PayinStatus } from './payin.states.ts';
 
@@ -20,6 +20,8 @@ export const CREATED_COLUMNS = {
   customer: encrypted<Customer>(),
   metadata: encrypted<Readonly<Record<string, string>>>(),
   callback_url: nullable(text()),
+  /** The trace of the request that created it; null when the request was not sampled. */
+  trace_context: nullable(bytes),
 };
 
 /** Null until the payin has a result. A replayed creation returns null. */

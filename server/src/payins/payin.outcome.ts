@@ -249,14 +249,19 @@ function endWithoutMoney(
   return payin.operatorEnds ? ended('EXPIRED', 'ended_by_operator') : null;
 }
 
-const PAYER_ERROR_CODES: ReadonlySet<RailErrorCode> = new Set([
+const PAYER_ERROR_CODES: ReadonlySet<PayinErrorCode> = new Set<PayinErrorCode>([
   'PAYER_CANCELED',
   'PAYER_ABANDONED',
   'EXPIRED',
 ]);
 
+/** Whether the payer ended the payin or let it expire: its final state is CANCELED. */
+export function isPayerErrorCode(errorCode: PayinErrorCode): boolean {
+  return PAYER_ERROR_CODES.has(errorCode);
+}
+
 function ended(errorCode: RailErrorCode, cause: TransitionReason): Transition {
-  const canceled = PAYER_ERROR_CODES.has(errorCode);
+  const canceled = isPayerErrorCode(errorCode);
   return {
     to: canceled ? 'CANCELED' : 'DECLINED',
     confirmedAmount: null,

@@ -1,4 +1,6 @@
+import { customerIndex } from '../customers/customer-index.ts';
 import {
+  bytes,
   copied,
   emptyFields,
   type FieldsOf,
@@ -19,6 +21,7 @@ import { LEASE_INTERVAL } from '../db/lease.ts';
 import { queryRow, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
+import type { SecretKey } from '../kit/crypto.ts';
 import type { KeyRing } from '../kit/key-ring.ts';
 import { CREATED_COLUMNS, CREATED_SOURCE_COLUMNS, FIELD_COLUMNS, PAYIN_COLUMNS } from './payin.columns.ts';
 import { FIRST_POLL_SECONDS } from './payin.polling.ts';
@@ -29,6 +32,7 @@ import { asCreated, type Payin, type PayinSource } from './payin.ts';
 export interface NewPayin extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly source: PayinSource;
   readonly dataKey: KeyRing;
+  readonly hashKey: SecretKey;
   /** The lease of the creating process on the work that is due after the commit. */
   readonly leaseToken: string;
   /** Null: one hour after the creation. */
@@ -42,6 +46,7 @@ const LIFETIME = `interval '${LIFETIME_MS} milliseconds'`;
 const NEW = new RowSet({
   ...CREATED_COLUMNS,
   ...CREATED_SOURCE_COLUMNS,
+  customer_index: nullable(bytes),
   status: text<'PENDING' | 'PROCESSING'>(),
   expires_at: nullable(time),
   rail_due: flag,
@@ -63,6 +68,7 @@ const INSERT = statement(
    )
    ${insertSelect('caudal.payins', {
      ...copied({ ...CREATED_COLUMNS, ...CREATED_SOURCE_COLUMNS }),
+     customer_index: 'customer_index',
      created_by: 'created_by',
      currency: "'COP'",
      status: 'status',
@@ -87,6 +93,7 @@ export async function insertPayins(tx: Tx, payins: readonly NewPayin[]): Promise
   const rows = payins.map((payin) => ({
     ...encryptFields(payin, payin.dataKey),
     ...sourceFields(payin.source),
+    customerIndex: customerIndex(payin.hashKey, payin.customer),
     status: FIRST_STATUS[payin.source.rail],
     expiresAt: payin.expiresAt,
     // A PSE payin without a payer waits for the payer's details; for Bre-B the key is due instead of the payin.
@@ -96,6 +103,15 @@ export async function insertPayins(tx: Tx, payins: readonly NewPayin[]): Promise
   }));
   const [inserted] = await tx.query<{ created_at: Date }>(INSERT, NEW.parameters(rows));
   if (!inserted) throw new Error('the insert of payins returned no row');
+  tx.report(
+    payins.map(({ organizationId, id, source: { rail } }) => ({
+      resource: 'payin',
+      organizationId,
+      id,
+      rail,
+      ended: null,
+    })),
+  );
   const createdAt = inserted.created_at;
   const defaultExpiry = new Date(createdAt.getTime() + LIFETIME_MS);
   return payins.map((payin) =>

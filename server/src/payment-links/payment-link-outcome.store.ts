@@ -1,7 +1,7 @@
 import { money, nullable, ROW_ID, type RowId, uuid } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { queryRow, ROW_IDS, RowSet } from '../db/records.ts';
-import { statement, type Tx } from '../db/tx.ts';
+import { endedChange, type StateChange, statement, type Tx } from '../db/tx.ts';
 import type { Cents } from '../kit/money.ts';
 import type { Rail } from '../rails/contract.ts';
 import { LINK_LIST, type LinkRow } from './payment-link.store.ts';
@@ -94,7 +94,9 @@ const END_ATTEMPTS = statement(
 export async function endAttempts(tx: Tx, attempts: readonly EndedAttempts[]): Promise<LinkRow[]> {
   if (attempts.length === 0) return [];
   const rows = await tx.query<LinkRow>(END_ATTEMPTS, ENDED.parameters(attempts));
-  return rows.filter((row) => row.status === 'COMPLETED');
+  const completed = rows.filter((row) => row.status === 'COMPLETED');
+  tx.report(completed.map(toEnded));
+  return completed;
 }
 
 const EXPIRED =
@@ -117,8 +119,14 @@ const EXPIRE = statement(
 );
 
 /** Expires up to `limit` due links without an open attempt. */
-export function expireLinks(tx: Tx, limit: number): Promise<LinkRow[]> {
-  return tx.query<LinkRow>(EXPIRE, [limit]);
+export async function expireLinks(tx: Tx, limit: number): Promise<LinkRow[]> {
+  const expired = await tx.query<LinkRow>(EXPIRE, [limit]);
+  tx.report(expired.map(toEnded));
+  return expired;
+}
+
+function toEnded(row: LinkRow): StateChange {
+  return endedChange('payment_link', row, { rail: null, error_code: null });
 }
 
 const CLOSE = statement(

@@ -1,5 +1,5 @@
 import type { Customer } from '../customers/customer.ts';
-import { encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
+import { bytes, encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { LinkStatus } from './payment-link.states.ts';
 
@@ -17,6 +17,8 @@ export const CREATED_COLUMNS = {
   pse_bank: nullable(text()),
   customer: encrypted<Customer>(),
   metadata: encrypted<Readonly<Record<string, string>>>(),
+  /** The trace of the request that created it; null when the request was not sampled. */
+  trace_context: nullable(bytes),
 };
 
 /** Null until an attempt to pay the link sets them. A replayed creation returns null. */

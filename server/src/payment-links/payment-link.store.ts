@@ -1,9 +1,12 @@
+import { customerIndex } from '../customers/customer-index.ts';
 import {
+  bytes,
   copied,
   type FieldsOf,
   fieldEncryptor,
   fieldPicker,
   insertSelect,
+  nullable,
   type RowId,
   type RowOf,
   rowReader,
@@ -13,6 +16,7 @@ import {
 import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
+import type { SecretKey } from '../kit/crypto.ts';
 import type { KeyRing } from '../kit/key-ring.ts';
 import { CREATED_COLUMNS, LINK_COLUMNS } from './payment-link.columns.ts';
 import { asCreated, type PaymentLink } from './payment-link.ts';
@@ -21,6 +25,7 @@ import { asCreated, type PaymentLink } from './payment-link.ts';
 export interface NewLink extends FieldsOf<typeof CREATED_COLUMNS> {
   readonly createdBy: Actor;
   readonly dataKey: KeyRing;
+  readonly hashKey: SecretKey;
 }
 
 /** For `select` and `returning`, of the table alias `l`. */
@@ -30,7 +35,7 @@ export type LinkRow = RowOf<typeof LINK_COLUMNS>;
 
 const LIFETIME = "interval '1 hour'";
 
-const INSERTED_COLUMNS = { ...CREATED_COLUMNS, created_by: text<Actor>() };
+const INSERTED_COLUMNS = { ...CREATED_COLUMNS, customer_index: nullable(bytes), created_by: text<Actor>() };
 
 const NEW = new RowSet(INSERTED_COLUMNS);
 
@@ -56,10 +61,20 @@ const pickFields = fieldPicker(CREATED_COLUMNS);
 export async function insertLinks(tx: Tx, links: readonly NewLink[]): Promise<PaymentLink[]> {
   const rows = links.map((link) => ({
     ...encryptFields(link, link.dataKey),
+    customerIndex: customerIndex(link.hashKey, link.customer),
     createdBy: link.createdBy,
   }));
   const [inserted] = await tx.query<{ created_at: Date; expires_at: Date }>(INSERT, NEW.parameters(rows));
   if (!inserted) throw new Error('no payment link was inserted');
+  tx.report(
+    links.map(({ organizationId, id }) => ({
+      resource: 'payment_link',
+      organizationId,
+      id,
+      rail: null,
+      ended: null,
+    })),
+  );
   const { created_at: createdAt, expires_at: expiresAt } = inserted;
   return links.map((link) => asCreated({ ...pickFields(link), createdAt, expiresAt }));
 }

@@ -2,8 +2,9 @@ import { milliseconds, nullable, ROW_ID, type RowId, smallint, text } from '../d
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { queryRecords, queryRow, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
-import { statement, type Tx } from '../db/tx.ts';
+import { endedChange, type StateChange, statement, type Tx } from '../db/tx.ts';
 import type { OrderStatus, RailErrorCode } from '../rails/contract.ts';
+import { PAYOUT_RAIL } from './payout.columns.ts';
 import type { Transition } from './payout.outcome.ts';
 import { OVERDUE_SECONDS, type PayoutTask } from './payout.polling.ts';
 import { PAYOUT_LIST, type PayoutRow, SUSPENDED } from './payout.store.ts';
@@ -140,6 +141,7 @@ export async function transitionPayouts(
   const ended = await tx.query<TransitionedPayout>(TRANSITION, values);
   if (ended.length !== transitions.length)
     throw new Error(`${transitions.length - ended.length} payouts were no longer PROCESSING`);
+  tx.report(ended.map(toEnded));
   return ended;
 }
 
@@ -162,8 +164,14 @@ export async function adoptExecutions(tx: Tx, adopted: readonly RecordOf<typeof 
  * second to run sees the change of the first and matches nothing.
  * @returns null when the payout can no longer be canceled
  */
-export function cancelUnsent(tx: Tx, { organizationId, id }: RowId): Promise<PayoutRow | null> {
-  return queryRow(tx, CANCEL, [organizationId, id]);
+export async function cancelUnsent(tx: Tx, { organizationId, id }: RowId): Promise<PayoutRow | null> {
+  const canceled = await queryRow<PayoutRow>(tx, CANCEL, [organizationId, id]);
+  if (canceled) tx.report([toEnded(canceled)]);
+  return canceled;
+}
+
+function toEnded(row: PayoutRow): StateChange {
+  return endedChange('payout', row, { rail: PAYOUT_RAIL, error_code: row.error_code });
 }
 
 const POLL_DUE =
@@ -181,7 +189,7 @@ const LEASE_POLLS = statement(
    )
    update caudal.payouts p set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.end_to_end_id, p.polls,
+   returning p.organization_id, p.id, p.end_to_end_id, p.polls, p.trace_context,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
@@ -191,6 +199,7 @@ export interface DuePoll extends RowId {
   readonly polls: number;
   /** Time since the last attempt was committed, measured before the rail is polled. */
   readonly sentMsAgo: number | null;
+  readonly traceContext: Buffer | null;
 }
 
 /** Leases up to `limit` sent payouts that are due for polling. */
@@ -271,7 +280,7 @@ export interface WaitingPayouts {
   readonly oldest_send_seconds: number;
 }
 
-export const NO_WAITING_PAYOUTS: WaitingPayouts = { sends: 0, held: 0, unknown: 0, oldest_send_seconds: 0 };
+const NO_WAITING_PAYOUTS: WaitingPayouts = { sends: 0, held: 0, unknown: 0, oldest_send_seconds: 0 };
 
 export async function waitingPayouts(tx: Pick<Tx, 'query'>): Promise<WaitingPayouts> {
   const [row] = await tx.query<WaitingPayouts>(WAITING);

@@ -6,6 +6,7 @@ import type { Cents } from '../kit/money.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import { FIRST_POLL_MS } from './payout.polling.ts';
 import { SUSPENDED } from './payout.store.ts';
+import { HELD_AFTER_RESTORE } from './restored-order.store.ts';
 
 export interface DueOrder extends RowId {
   readonly attempt: number;
@@ -16,6 +17,7 @@ export interface DueOrder extends RowId {
   readonly endToEndId: string;
   /** The payer name on the order. */
   readonly organizationName: string;
+  readonly traceContext: Buffer | null;
 }
 
 /** After this many attempts only an operator can decide; `payouts unknown` lists the payout. */
@@ -77,6 +79,8 @@ const COMMIT_ATTEMPTS = statement(
    -- Locked until the commit: a later suspension waits for it, an earlier one excludes its organization here.
    senders as materialized (
      select o.id from caudal.organizations o where o.id = any ($3::uuid[]) and o.suspended_at is null
+       -- Checked here too: heartbeats notice a restored database only within a second.
+       and (select caudal.sending_held()) is null
      order by o.id for share skip locked
    ),
    due as (
@@ -85,6 +89,7 @@ const COMMIT_ATTEMPTS = statement(
        where p.organization_id = o.id and p.rail_task = 'send' and p.rail_due_at <= caudal.now()
          and (p.leased_until is null or p.leased_until < clock_timestamp()) and p.attempts < ${MAX_ATTEMPTS}
          and (p.resolved_at is null or p.resolved_at > caudal.now() - make_interval(secs => $4 / 1000.0))
+         and not (${HELD_AFTER_RESTORE})
        order by p.rail_due_at limit $2 for update skip locked
      ) as d
    ),
@@ -94,7 +99,7 @@ const COMMIT_ATTEMPTS = statement(
        first_sent_at = coalesce(p.first_sent_at, moment.at), last_sent_at = moment.at,
        leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
      from moment, due where p.organization_id = due.organization_id and p.id = due.id
-     returning p.organization_id, p.id, p.attempts as attempt, p.amount_in_cents, p.receiver as encrypted_receiver, p.lookup_id, p.resolution_id, p.end_to_end_id, p.last_sent_at
+     returning p.organization_id, p.id, p.attempts as attempt, p.amount_in_cents, p.receiver as encrypted_receiver, p.lookup_id, p.resolution_id, p.end_to_end_id, p.trace_context, p.last_sent_at
    ),
    attempt as (
      insert into caudal.payout_attempts (organization_id, payout_id, number, at)

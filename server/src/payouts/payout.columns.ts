@@ -1,7 +1,10 @@
 import type { Customer } from '../customers/customer.ts';
 import { bytes, encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
-import { ERROR_CODES } from '../rails/contract.ts';
+import { ERROR_CODES, type Rail } from '../rails/contract.ts';
 import type { PayoutStatus } from './payout.states.ts';
+
+/** Payouts are sent over one rail. */
+export const PAYOUT_RAIL: Rail = 'BRE_B';
 
 /** Why the service declines a payout on creation, without sending it. */
 export type PayoutRefusal = 'INSUFFICIENT_FUNDS' | 'ORGANIZATION_LIMIT_EXCEEDED';
@@ -20,6 +23,8 @@ export const CREATED_COLUMNS = {
   metadata: encrypted<Readonly<Record<string, string>>>(),
   /** Identifies the order at the network. */
   end_to_end_id: text(),
+  /** The trace of the request that created it; null when the request was not sampled. */
+  trace_context: nullable(bytes),
 };
 
 /** Null until the payout has a result. A replayed creation returns null. */

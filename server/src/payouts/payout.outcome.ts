@@ -10,6 +10,7 @@ type TransitionReason =
   | 'order_refused'
   | 'receiver_changed'
   | 'canceled_by_merchant'
+  | 'canceled_by_operator'
   | 'confirmed_by_operator'
   | 'declined_by_operator';
 

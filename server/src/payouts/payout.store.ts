@@ -1,3 +1,4 @@
+import { customerIndex } from '../customers/customer-index.ts';
 import {
   bytes,
   copied,
@@ -16,11 +17,17 @@ import {
   uuid,
 } from '../db/columns.ts';
 import { ROW_IDS, RowSet } from '../db/records.ts';
-import { statement, type Tx } from '../db/tx.ts';
+import { type StateChange, statement, type Tx } from '../db/tx.ts';
 import type { Actor } from '../kit/actor.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import type { KeyRing } from '../kit/key-ring.ts';
-import { CREATED_COLUMNS, FIELD_COLUMNS, PAYOUT_COLUMNS, type PayoutRefusal } from './payout.columns.ts';
+import {
+  CREATED_COLUMNS,
+  FIELD_COLUMNS,
+  PAYOUT_COLUMNS,
+  PAYOUT_RAIL,
+  type PayoutRefusal,
+} from './payout.columns.ts';
 import { NO_STATUS } from './payout.states.ts';
 import { asCreated, type Payout } from './payout.ts';
 import { decryptReceiver, encryptReceiver, receiverIndex } from './receiver.encryption.ts';
@@ -53,6 +60,7 @@ export interface NewPayout extends FieldsOf<typeof CREATED_COLUMNS> {
 
 const INSERTED_COLUMNS = {
   ...CREATED_COLUMNS,
+  customer_index: nullable(bytes),
   receiver: bytes,
   receiver_index: bytes,
   lookup_id: nullable(uuid),
@@ -84,7 +92,7 @@ const INSERT = statement(
    ${insertSelect('caudal.payouts', {
      ...copied(INSERTED_COLUMNS),
      currency: "'COP'",
-     rail: "'BRE_B'",
+     rail: `'${PAYOUT_RAIL}'`,
      status: "case when refusal is null then 'PROCESSING' else 'DECLINED' end",
      error_code: 'refusal',
      created_at: 'at',
@@ -104,15 +112,24 @@ const pickFields = fieldPicker(CREATED_COLUMNS);
 export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Promise<Payout[]> {
   const [inserted] = await tx.query<{ created_at: Date }>(INSERT, NEW.parameters(payouts.map(toStored)));
   if (!inserted) throw new Error('no payout was inserted');
+  tx.report(payouts.flatMap(toChanges));
   return payouts.map((payout) =>
     asCreated({ ...pickFields(payout), brebKey: payout.brebKey, createdAt: inserted.created_at }),
   );
+}
+
+/** A refused payout is created and ends in the same statement. */
+function toChanges({ organizationId, id, refusal }: NewPayout): StateChange[] {
+  const created = { resource: 'payout', organizationId, id, rail: PAYOUT_RAIL, ended: null } as const;
+  if (refusal === null) return [created];
+  return [created, { ...created, ended: { status: 'DECLINED', errorCode: refusal, afterMs: 0 } }];
 }
 
 function toStored(payout: NewPayout) {
   const { organizationId, id, brebKey, secrets, resolved, anomaly, createdBy } = payout;
   return {
     ...encryptFields(payout, secrets.dataKey),
+    customerIndex: customerIndex(secrets.hashKey, payout.customer),
     receiver: encryptReceiver(secrets.dataKey, brebKey, organizationId, id),
     receiverIndex: receiverIndex(secrets.hashKey, brebKey),
     lookupId: resolved?.lookupId ?? null,

@@ -133,6 +133,33 @@ export interface OrderStatus {
   readonly errorCode: RailErrorCode | null;
 }
 
+/** A page of what a rail lists, oldest first; `next` is null on the last page. */
+export interface RailPage<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
+
+/** An order as the rail lists it: also orders that this service no longer knows. */
+export interface ListedOrder extends OrderStatus {
+  readonly state: 'processing' | 'settled' | 'rejected';
+  /** The amount that was ordered. */
+  readonly amount: Cents;
+  /** The receiver's key. Personal data. */
+  readonly key: string;
+  readonly orderedAt: Date;
+}
+
+/** A payment received for a collection, as the rail lists it. */
+export interface ListedPayment {
+  readonly reference: string;
+  readonly executionId: string;
+  readonly amount: Cents;
+  readonly at: Date;
+}
+
+/** Lists what a rail did since a time, page by page. Rails without such a list have none. */
+export type ListSince<Item> = (since: Date, cursor: string | null) => Promise<RailAnswer<RailPage<Item>>>;
+
 export const RECEIVER_KEY_TYPES = ['ID', 'PHONE', 'EMAIL', 'ALPHANUMERIC', 'MERCHANT_CODE'] as const;
 export type ReceiverKeyType = (typeof RECEIVER_KEY_TYPES)[number];
 
@@ -174,6 +201,8 @@ export interface PayoutConnector {
   queryOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStatus>[]>;
   /** Looks up the holder of a key. `no`: the directory states that money cannot be sent to it. */
   resolve(key: string): Promise<RailAnswer<Resolution>>;
+  /** Lists the orders received or ended since a time, for the comparison after a restore; null on a rail without a list. */
+  readonly listOrders: ListSince<ListedOrder> | null;
 }
 
 /** A bank offered by the rail, with the rail's code and name. */
@@ -212,6 +241,8 @@ export interface RailConnector {
   close(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]>;
   /** Lists the banks the rail currently offers; null on a rail without bank selection. */
   readonly banks: (() => Promise<RailAnswer<readonly RailBank[]>>) | null;
+  /** Lists the payments received since a time, for the comparison after a restore; null on a rail without a list. */
+  readonly listPayments: ListSince<ListedPayment> | null;
   /** Closes the connections to the rail. */
   disconnect(): Promise<void>;
 }

@@ -38,6 +38,7 @@ export function withFailpoints(connector: RailConnector): RailConnector {
       withCallFailpoints(rail, 'queryStatus', () => connector.queryStatus(references)),
     close: (references) => withCallFailpoints(rail, 'close', () => connector.close(references)),
     banks: connector.banks,
+    listPayments: connector.listPayments,
     disconnect: () => connector.disconnect(),
   };
 }
@@ -50,5 +51,6 @@ export function withPayoutFailpoints(connector: PayoutConnector): PayoutConnecto
     queryOrders: (endToEndIds) =>
       withCallFailpoints(rail, 'queryOrders', () => connector.queryOrders(endToEndIds)),
     resolve: (key) => withCallFailpoints(rail, 'resolve', () => connector.resolve(key)),
+    listOrders: connector.listOrders,
   };
 }

@@ -5,12 +5,8 @@ import { secret, url } from './setting-types.ts';
 /** Keys of the deployment. */
 export const KEY_SETTINGS = {
   CAUDAL_MASTER_KEY: secret(
-    "Encrypts every organization's data keys. The passwords of the database roles are derived from it when their URLs are not set. Production requires about 128 bits: use `openssl rand -base64 32`, not a phrase. Required unless `CAUDAL_MASTER_KEY_FILE`, `CAUDAL_MASTER_KEY_COMMAND` or `CAUDAL_KMS_URL` is set.",
+    "Encrypts every organization's data keys. The passwords of the database roles are derived from it when their URLs are not set. Production requires about 128 bits: use `openssl rand -base64 32`, not a phrase. Required unless `CAUDAL_MASTER_KEY_COMMAND` or `CAUDAL_KMS_URL` is set.",
   ).optional(),
-  CAUDAL_MASTER_KEY_FILE: z
-    .string()
-    .optional()
-    .describe('A file that contains the master key, instead of `CAUDAL_MASTER_KEY`. Read at start.'),
   CAUDAL_MASTER_KEY_COMMAND: z
     .string()
     .optional()

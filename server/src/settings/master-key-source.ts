@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { RawSettings } from './settings.ts';
 
 const COMMAND_TIMEOUT_MS = 30_000;
@@ -12,19 +11,23 @@ export interface ResolvedMasterKey {
   readonly problems: readonly string[];
 }
 
-/** Sets CAUDAL_MASTER_KEY from CAUDAL_MASTER_KEY_FILE or CAUDAL_MASTER_KEY_COMMAND, so that the same checks apply to it. */
+/** Sets CAUDAL_MASTER_KEY from CAUDAL_MASTER_KEY_COMMAND, so that the same checks apply to it. */
 export function resolveMasterKey(raw: RawSettings): ResolvedMasterKey {
-  const sources = ['CAUDAL_MASTER_KEY', 'CAUDAL_MASTER_KEY_FILE', 'CAUDAL_MASTER_KEY_COMMAND'].filter(
-    (name) => raw[name] !== undefined,
-  );
-  if (sources.length > 1) return { raw, problems: [`${sources.join(' and ')} are set: set only one`] };
-  const file = raw['CAUDAL_MASTER_KEY_FILE'];
   const command = raw['CAUDAL_MASTER_KEY_COMMAND'];
-  if (file !== undefined)
-    return withKey(raw, () => readFileSync(file, 'utf8'), 'CAUDAL_MASTER_KEY_FILE cannot be read');
-  if (command !== undefined)
-    return withKey(raw, () => readOutput(command), 'CAUDAL_MASTER_KEY_COMMAND failed');
-  return { raw, problems: findMissingMasterKey(raw) };
+  if (command === undefined) return { raw, problems: findMissingMasterKey(raw) };
+  if (raw['CAUDAL_MASTER_KEY'] !== undefined)
+    return { raw, problems: ['CAUDAL_MASTER_KEY_COMMAND and CAUDAL_MASTER_KEY are set: set only one'] };
+  try {
+    const completed = { ...raw, CAUDAL_MASTER_KEY: readOutput(command).trim() };
+    return { raw: completed, problems: findMissingMasterKey(completed) };
+  } catch (error) {
+    // Only the code: the message of a failed command contains its output.
+    const { code, status } = error as { code?: string; status?: number };
+    return {
+      raw,
+      problems: [`CAUDAL_MASTER_KEY_COMMAND failed (${code ?? `exit code ${String(status)}`})`],
+    };
+  }
 }
 
 function findMissingMasterKey(raw: RawSettings): string[] {
@@ -36,17 +39,6 @@ function findMissingMasterKey(raw: RawSettings): string[] {
   if (raw['CAUDAL_MASTER_KEY'] === undefined)
     needed.push('DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL');
   return missing(...needed).map((name) => `${name} is not set: CAUDAL_KMS_URL needs it`);
-}
-
-function withKey(raw: RawSettings, read: () => string, problem: string): ResolvedMasterKey {
-  try {
-    const completed = { ...raw, CAUDAL_MASTER_KEY: read().trim() };
-    return { raw: completed, problems: findMissingMasterKey(completed) };
-  } catch (error) {
-    // Only the code: the message of a failed command contains its output.
-    const { code, status } = error as { code?: string; status?: number };
-    return { raw, problems: [`${problem} (${code ?? `exit code ${String(status)}`})`] };
-  }
 }
 
 /** Runs the program without a shell: arguments are separated by spaces and cannot be quoted. */

@@ -84,6 +84,12 @@ export function findMailProblems(role: Role, raw: RawSettings): string[] {
     : [];
 }
 
+/** Whether a URL sends plaintext beyond this machine. */
+function isPlaintextRemote(text: string | undefined): boolean {
+  const url = URL.parse(text ?? '');
+  return url?.protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+}
+
 export function findProductionProblems(raw: RawSettings): string[] {
   const problems: string[] = [];
   for (const name of SECRETS) {
@@ -117,6 +123,13 @@ export function findProductionProblems(raw: RawSettings): string[] {
   ]) {
     if (/^\s*http:/i.test(raw[name] ?? '')) problems.push(`${name} must be https in production`);
   }
+  if (
+    raw['OTEL_EXPORTER_OTLP_HEADERS'] !== undefined &&
+    isPlaintextRemote(raw['OTEL_EXPORTER_OTLP_ENDPOINT'])
+  )
+    problems.push(
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be https in production, because OTEL_EXPORTER_OTLP_HEADERS is a secret',
+    );
   for (const names of findEqualSecrets(raw))
     problems.push(`${names.join(' and ')} are equal: each secret must have its own value`);
   return problems;

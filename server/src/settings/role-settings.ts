@@ -29,6 +29,7 @@ const OPTIONAL_SECRETS: Readonly<Record<string, readonly Role[]>> = {
   BREB_TLS_KEY_FILE: CALLS_RAILS,
   PSE_TLS_KEY_FILE: CALLS_RAILS,
   DATABASE_BACKUP_URL: ['migrate'],
+  OTEL_EXPORTER_OTLP_HEADERS: SERVERS,
 };
 
 /** Required settings without which `migrate` starts, because it calls no rail and serves no page. */

@@ -23,5 +23,14 @@ export const network = (description: string) =>
     .regex(/^[A-Z0-9]{2,6}$/)
     .default('CRB')
     .describe(description);
+/** A comma in the host or in the parameter `host`; user names and passwords may contain one. */
+const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^/?#]*@)?[^@/?#]*,[^@/?#]*(?:[/?#]|$)|[?&]host=[^&#]*,/;
 export const postgresUrl = (description: string) =>
-  z.url({ protocol: /^postgres(ql)?$/ }).describe(description);
+  z
+    .string()
+    .refine((value) => !SEVERAL_HOSTS.test(value), {
+      error: 'names several hosts; the driver connects to one: use the address of HAProxy or of the primary',
+      abort: true,
+    })
+    .pipe(z.url({ protocol: /^postgres(ql)?$/ }))
+    .describe(description);

@@ -5,6 +5,7 @@ import { KEY_SETTINGS } from './key-settings.ts';
 import { LIMIT_SETTINGS } from './limit-settings.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 import { RAIL_SETTINGS } from './rail-settings.ts';
+import { TELEMETRY_SETTINGS } from './telemetry-settings.ts';
 import { TLS_SETTINGS } from './tls-settings.ts';
 import { WORKER_SETTINGS } from './worker-settings.ts';
 
@@ -18,6 +19,7 @@ export const SETTINGS = {
   ...RAIL_SETTINGS,
   ...TLS_SETTINGS,
   ...WORKER_SETTINGS,
+  ...TELEMETRY_SETTINGS,
 } as const;
 
 export const SECRETS = [

@@ -17,6 +17,11 @@ export const WORKER_SETTINGS = {
     'yes',
     'Whether API processes wake workers with NOTIFY, over a dedicated connection. With `no`, workers find new work by polling.',
   ),
+  CAUDAL_LEGAL_RETENTION_YEARS: integer(
+    1,
+    100,
+    'Years for which the personal data of a payment that moved money is kept, although its person asks for its erasure. Workers erase older data. The default is the period for accounting records in Colombia (Ley 962 of 2005, article 28). The same value in all processes.',
+  ).default(10),
   CAUDAL_BY: z
     .string()
     .refine(isAuthor, AUTHOR_RULE)

@@ -37,7 +37,7 @@ const dispatchStatement = (first: DispatchOrder) =>
     // Endpoints created after the event receive it only through a replay. Deliveries to a disabled endpoint stay pending.
     `with moment as materialized (select caudal.now() as at),
    taken as (
-     select e.organization_id, e.id, e.event, e.created_at from caudal.events e
+     select e.organization_id, e.id, e.event, e.created_at, e.trace_context from caudal.events e
      ${FIRST[first]} limit $1 for update skip locked
    ),
    marked as (
@@ -55,18 +55,22 @@ const dispatchStatement = (first: DispatchOrder) =>
      // A new event does not end the rest of a failing queue.
      rescheduleQueues('greatest(m.at, l.rest_until)')
    }
-   select count(*)::int as events from taken`,
+   select count(*)::int as events, array_agg(trace_context) filter (where trace_context is not null) as traces from taken`,
   );
 
 const DISPATCH = { oldest: dispatchStatement('oldest'), newest: dispatchStatement('newest') };
 
 /**
  * Creates the deliveries of undispatched events and schedules the queues of their endpoints.
- * @returns the number of dispatched events
+ * @returns the number of dispatched events, and the traces of the sampled ones
  */
-export async function dispatchEvents(tx: Tx, first: DispatchOrder, limit: number): Promise<number> {
-  const [row] = await tx.query<{ events: number }>(DISPATCH[first], [limit]);
-  return row?.events ?? 0;
+export async function dispatchEvents(
+  tx: Tx,
+  first: DispatchOrder,
+  limit: number,
+): Promise<{ readonly events: number; readonly traces: readonly Buffer[] }> {
+  const [row] = await tx.query<{ events: number; traces: Buffer[] | null }>(DISPATCH[first], [limit]);
+  return { events: row?.events ?? 0, traces: row?.traces ?? [] };
 }
 
 const OLDEST = statement(

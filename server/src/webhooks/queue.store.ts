@@ -243,7 +243,7 @@ const BACKLOG = statement(
        + (select count(*)::int from caudal.webhook_queues where leased_until is not null and failures > 0 and open) as failing`,
 );
 
-export interface QueueBacklog {
+interface QueueBacklog {
   readonly queues: number;
   readonly oldest_seconds: number;
   /** Due queues with a backlog; not included in `queues`. */

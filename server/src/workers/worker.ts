@@ -1,6 +1,8 @@
 import type { SystemDeps } from '../deps.ts';
+import { watchLedger } from '../flows/ledger/watch-ledger.system.ts';
 import { DUE_PROBES } from '../flows/operations/due-work.ts';
 import { scheduleWork } from '../flows/operations/run-schedules.system.ts';
+import { watchBackups } from '../flows/operations/watch-backups.system.ts';
 import { watchOutcomes } from '../flows/operations/watch-outcomes.system.ts';
 import { applyPayinUpdates } from '../flows/payins/apply-payin-updates.system.ts';
 import type { PseOpener } from '../flows/payins/open-pse-payins.ts';
@@ -91,13 +93,11 @@ export function createWorker(deps: SystemDeps, parts: WorkerParts): Worker {
       loops.get('event_dispatch')?.wake();
     },
   });
-  for (const watch of [watchKeyBacklog(deps), watchOutcomes(deps), watchWebhooks(deps)])
-    deps.metrics.beforeScrape(() =>
-      watch().then(
-        () => failures.succeeded('refresh_metrics'),
-        (error: unknown) => failures.failed('refresh_metrics', error),
-      ),
-    );
+  watchKeyBacklog(deps);
+  watchOutcomes(deps);
+  watchWebhooks(deps);
+  watchLedger(deps);
+  watchBackups(deps);
   return {
     start: () => {
       signals.subscribe((kind) => loops.get(kind)?.wake());
@@ -116,6 +116,8 @@ function createRounds(
 ): Readonly<Record<WorkKind, () => Promise<number>>> {
   const { keys } = parts;
   const dispatcher = new EventDispatcher(deps);
+  // A restored database tells merchants and payers nothing until it has been compared with the rails.
+  const unlessHeld = (round: () => Promise<number>) => async () => (deps.sendingGuard.held ? 0 : round());
   return {
     key_registration: () => parts.registrar.sweep(),
     pse_opening: () => sweepPsePayins(deps, parts.pse, keys),
@@ -132,14 +134,14 @@ function createRounds(
     payout_polling: pollPayouts(parts.payoutPoller),
     acceptance_posting: () => postAcceptances(deps),
     link_expiry: () => expireDueLinks(deps, keys),
-    receipt_emails: () => parts.receiptEmails.send(),
-    event_dispatch: async () => {
+    receipt_emails: unlessHeld(() => parts.receiptEmails.send()),
+    event_dispatch: unlessHeld(async () => {
       const events = await dispatcher.dispatch();
       // Not through the loop: the deliverer limits its own concurrency and needs no rest between leases.
       if (events > 0) parts.deliverer.wake();
       return events;
-    },
-    webhook_delivery: () => parts.deliverer.work(),
+    }),
+    webhook_delivery: unlessHeld(() => parts.deliverer.work()),
     breb_polling: pollPayins(parts.statusPollers.BRE_B),
     pse_polling: pollPayins(parts.statusPollers.PSE),
   };
@@ -157,20 +159,12 @@ function pollPayouts(poller: PayoutStatusPoller): () => Promise<number> {
 /** Creates the cron schedules of a worker process. */
 export function workerSchedules(deps: SystemDeps, systemUrl: string, connections: number): Schedules {
   const { system, metrics, log, failures } = deps;
-  // Empty until the first verification: a zero would claim that the ledger is consistent.
-  const inconsistentRows = new Map<string, number>();
-  metrics.gauge(
-    'caudal_ledger_inconsistent_rows',
-    'Ledger rows found inconsistent by the last verification of this process.',
-    () => inconsistentRows,
-  );
-  const work = scheduleWork(deps, (count) => inconsistentRows.set('', count));
   return new Schedules({
     systemUrl,
     connections,
     db: system,
     schedules: SCHEDULES,
-    work,
+    work: scheduleWork(deps),
     metrics,
     log,
     failures,

@@ -85,6 +85,7 @@ function command(
       key === undefined
         ? null
         : { keyHash: keyHash(owner.secrets, key), bodyHash: keyHash(owner.secrets, body) },
+    trace: null,
     amount: cents(4_980_000),
     reference: newReference(),
     customer,
@@ -323,8 +324,10 @@ describe('a batch of several hundred organizations', () => {
             ...foreignCommand,
             organizationId: outsider.organization.id,
             dataKey: outsider.secrets.dataKey,
+            hashKey: outsider.secrets.hashKey,
             paymentLinkId: null,
             expiresAt: null,
+            traceContext: null,
           },
         ]),
       )

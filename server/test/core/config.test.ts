@@ -138,6 +138,20 @@ describe('readConfig', () => {
     expect(errors[0]).toContain(`${name}: `);
   });
 
+  it.each([
+    'postgres://owner:x@db1:5432,db2:5432/caudal?target_session_attrs=read-write',
+    'postgres://db1,db2/caudal',
+    'postgres://owner:x@db1/caudal?host=db1,db2',
+  ])('rejects the several hosts of %s', (url) => {
+    expect(configErrors({ ...DEVELOPMENT, DATABASE_URL: url })).toEqual([
+      'DATABASE_URL: names several hosts; the driver connects to one: use the address of HAProxy or of the primary',
+    ]);
+  });
+
+  it('accepts a comma in the password of PostgreSQL', () => {
+    expect(configErrors({ ...DEVELOPMENT, DATABASE_URL: 'postgres://owner:a,b@db1/caudal' })).toEqual([]);
+  });
+
   it('removes trailing slashes from URLs, because paths are appended to them', () => {
     const { baseUrl, checkoutUrl } = readConfig('api', {
       ...DEVELOPMENT,

@@ -7,11 +7,14 @@ import { Authenticator } from '../../src/organizations/authenticator.ts';
 import { Heartbeat } from '../../src/organizations/heartbeat.ts';
 import { KeyNetworks } from '../../src/organizations/key-networks.ts';
 import { RailPauses } from '../../src/organizations/rail-pauses.ts';
+import { SendingGuard } from '../../src/organizations/sending-guard.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
 import { until } from '../harness/until.ts';
 
 const GAP_MS = 1500;
+
+const NO_ACTIONS = { confirm: async () => false, pause: async () => {}, insertMark: async () => {} };
 
 let database: TestDatabase;
 let caudal: InProcess;
@@ -76,7 +79,8 @@ async function authenticateAfterOutage({ clockAheadMs, stepBackMs = 0 }: ClockSt
     authenticator,
     keyNetworks: new KeyNetworks(() => Promise.resolve()),
     keys: caudal.keys,
-    railPauses: new RailPauses(),
+    railPauses: new RailPauses({ held: false }),
+    sendingGuard: new SendingGuard(NO_ACTIONS, deps.log),
     log: deps.log,
     maxGapMs: GAP_MS,
   });

@@ -109,6 +109,13 @@ it('rejects a key that was revoked while the process got no CPU', async () => {
   const key = await driver.newKey(stack.organization.organizationId);
   const api = stack.api.as(key.apiKey);
   expect((await api.get('/payins')).status).toBe(200);
+  // A process that is stopped while it records the network of a key's first use keeps the key's row locked.
+  await until('the network of the first use is recorded', async () => {
+    const rows = await stack.database.query('select from caudal.api_key_networks where api_key_id = $1', [
+      key.keyId,
+    ]);
+    return rows.length === 1;
+  });
   let answer: Promise<{ status: number }> = Promise.resolve({ status: 0 });
   await whileFrozen(async () => {
     await driver.revoke(key.keyId);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertAuthorization } from '../../src/customers/authorization.store.ts';
 import type { Tx } from '../../src/db/tx.ts';
 import { SYSTEM } from '../../src/kit/actor.ts';
+import { keyFromBytes } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { countCompletedPayins } from '../../src/payins/completed-count.store.ts';
 import { linkParts } from '../../src/payins/link-part.store.ts';
@@ -52,8 +53,10 @@ describe('the plan of each statement about links and pages, with empty tables', 
             pseBank: null,
             customer: null,
             metadata: null,
+            traceContext: null,
             createdBy: SYSTEM,
             dataKey: singleKeyRing(),
+            hashKey: keyFromBytes(Buffer.alloc(32)),
           },
         ]),
     ],
@@ -85,7 +88,7 @@ describe('the plan of each statement about links and pages, with empty tables', 
     ['count completed payins', (tx) => countCompletedPayins(tx, ID, ID)],
     ['the payin of a checkout page', (tx) => findPagePayin(tx, ID, ID)],
     ['the latest attempt of a link', (tx) => attemptsOfLink(tx, ID, ID)],
-    ['attach a payer', (tx) => insertPayer(tx, LINK, BYTES, ID)],
+    ['attach a payer', (tx) => insertPayer(tx, LINK, { encryptedCustomer: BYTES, customerIndex: null }, ID)],
     ['poll soon', (tx) => pollSoon(tx, LINK)],
     ['watched payins', (tx) => readPageStamps(tx, [LINK])],
   ])('has no sequential scan of a growing table: %s', async (name, use) => {

@@ -11,7 +11,10 @@ let newer: ServerCopy;
 beforeAll(async () => {
   stack = await startStack();
   newer = copyServer();
-  newer.writeMigration('0900_color.sql', 'alter table caudal.payins add column color text;');
+  newer.writeMigration(
+    '0900_color.sql',
+    '-- schema: expand\nalter table caudal.payins add column color text;',
+  );
 });
 afterAll(async () => {
   newer?.remove();

@@ -155,6 +155,7 @@ const EVENT = {
   resourceId: ID,
   createdAt: new Date(),
   data: {},
+  traceContext: null,
 } as const;
 const LOCKED = { organization_id: ID, id: ID, attempts: 1 } as LockedPayout;
 const RESOLVED = { lookupId: ID, resolutionId: 'x', resolvedAt: new Date(), holder: HASH } as const;
@@ -205,7 +206,9 @@ describe('the plan of each statement about payins and payouts, with empty tables
             reference: 'r',
             customer: null,
             metadata: null,
+            traceContext: null,
             dataKey: SECRETS.dataKey,
+            hashKey: SECRETS.hashKey,
             callbackUrl: null,
             source: { rail: 'BRE_B', keyType: 'SINGLE_USE', key: KEY },
             paymentLinkId: null,
@@ -294,6 +297,7 @@ describe('the plan of each statement about payins and payouts, with empty tables
             reference: 'r',
             customer: null,
             metadata: null,
+            traceContext: null,
             brebKey: '@TESTOK',
             secrets: SECRETS,
             resolved: RESOLVED,

@@ -151,7 +151,7 @@ describe('a statement over its deadline', () => {
     }
     const pids = await Promise.all([readPid(pool), readPid(pool), readPid(pool)]);
     expect(pids.every((pid) => pid > 0)).toBe(true);
-    expect(pool.waiting).toBe(0);
+    expect(pool.usage.waiting).toBe(0);
   });
 
   it('at COMMIT has an unknown outcome', async () => {

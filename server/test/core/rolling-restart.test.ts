@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
+import { PollingProxy } from '../../../scripts/stack/polling-proxy.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
-import { PollingProxy } from '../harness/polling-proxy.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

@@ -202,4 +202,16 @@ describe('months detach', () => {
       stdout: expect.stringContaining('Nothing to detach') as string,
     });
   });
+
+  it('leaves months that retention list shows until they are dropped', async () => {
+    const list = async () => {
+      const { stdout } = await runOperatorCommand(stack.settings, 'retention', 'list', '--json');
+      return (JSON.parse(stdout) as { detachedMonths: string[] }).detachedMonths;
+    };
+    const name = `events_${month(6).replace('-', '')}`;
+    const listed = await list();
+    expect(listed).toContain(name);
+    await stack.database.query(`drop table caudal.${name}`);
+    expect(await list()).toEqual(listed.filter((each) => each !== name));
+  });
 });

@@ -91,7 +91,8 @@ export class ApiClient {
       ? (JSON.parse(text) as unknown)
       : null;
     validateResponse(method, path, response.status, json);
-    if (!response.headers.get('x-request-id')?.startsWith('req_'))
+    const requestId = response.headers.get('x-request-id') ?? '';
+    if (!requestId.startsWith('req_') && requestId !== call.headers?.['x-request-id'])
       throw new Error('response has no x-request-id header');
     return { status: response.status, headers: response.headers, body: json as Body, text };
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { OWNER } from '../../../scripts/stack/postgres.ts';
+import { ACCEPT_COPY, OWNER } from '../../../scripts/stack/postgres.ts';
 
 export interface TestDatabase {
   /** Connects as the superuser, which bypasses row-level security. */
@@ -24,7 +24,9 @@ export async function cloneDatabase(template = inject('postgres').template): Pro
   });
   const url = adminUrl.replace(/\/postgres$/, `/${name}`);
   // The template may be older than the time within which doctor expects the first run of every schedule.
-  await asAdmin(url, (admin) => admin.query('update caudal_meta.migrations set applied_at = now()'));
+  await asAdmin(url, (admin) =>
+    admin.query(`update caudal_meta.migrations set applied_at = now(); ${ACCEPT_COPY}`),
+  );
   return {
     url,
     ownerUrl: ownerUrl.replace(/\/postgres$/, `/${name}`),

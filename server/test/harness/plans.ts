@@ -66,6 +66,7 @@ async function recordStatements(
       recorded.push({ ...statement, values: values.length });
       return Promise.resolve([]);
     },
+    report: () => {},
   } as unknown as Tx;
   await use(recorder).catch(() => undefined);
   if (recorded.length === 0) throw new Error('no statement was executed');

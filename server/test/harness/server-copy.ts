@@ -1,7 +1,8 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SchemaRange } from '../../src/db/schema-range.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -10,6 +11,7 @@ export interface ServerCopy {
   readonly main: string;
   /** Writes a file into the copy's migrations, replacing one with the same name. */
   writeMigration(name: string, text: string): void;
+  setSchemaRange(range: SchemaRange): void;
   remove(): void;
 }
 
@@ -23,6 +25,11 @@ export function copyServer(): ServerCopy {
   return {
     main: join(server, 'src', 'main.ts'),
     writeMigration: (name, text) => writeFileSync(join(server, 'migrations', name), text),
+    setSchemaRange: (range) => {
+      const file = join(server, 'src', 'db', 'schema-range.ts');
+      const text = readFileSync(file, 'utf8');
+      writeFileSync(file, text.replace(/(?<=SCHEMA_RANGE: SchemaRange = )\{.*\}/, JSON.stringify(range)));
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

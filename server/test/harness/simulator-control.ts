@@ -85,6 +85,12 @@ interface SimulatorExecution {
   readonly key: string;
 }
 
+interface ReceivedTraceparent {
+  readonly rail: 'BRE_B' | 'PSE';
+  readonly operation: string;
+  readonly traceparent: string;
+}
+
 type Counts = Readonly<Record<'BRE_B' | 'PSE', Readonly<Record<string, number>>>>;
 
 export interface SimulatorStats {
@@ -228,6 +234,11 @@ export class SimulatorControl {
 
   transaction(reference: string): Promise<SimulatorTransaction | null> {
     return this.#find<SimulatorTransaction>(`/transactions/${encodeURIComponent(reference)}`);
+  }
+
+  /** The headers `traceparent` of recent rail calls, oldest first. */
+  traceparents(): Promise<readonly ReceivedTraceparent[]> {
+    return this.#call<ReceivedTraceparent[]>('GET', '/traceparents');
   }
 
   stats(): Promise<SimulatorStats> {

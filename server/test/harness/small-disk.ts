@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { OWNER } from '../../../scripts/stack/postgres.ts';
+import { ACCEPT_COPY, OWNER } from '../../../scripts/stack/postgres.ts';
 import type { TestDatabase } from './database.ts';
 
 const SIZE_MB = 128;
@@ -39,6 +39,7 @@ export async function mountSmallDisk(): Promise<SmallDisk> {
     'select pg_advisory_lock(7)',
   );
   const url = adminUrl.replace(/\/postgres$/, `/${name}`);
+  await query(url, ACCEPT_COPY);
   const drop = async () => {
     await query(adminUrl, `drop database if exists ${name} with (force)`);
     await query(adminUrl, `drop tablespace if exists ${name}`);

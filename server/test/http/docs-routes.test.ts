@@ -32,14 +32,14 @@ interface File {
   readonly text: string;
   readonly type?: string;
   readonly compressed?: boolean;
-  readonly addressed?: boolean;
+  readonly hasExampleAddress?: boolean;
 }
 
 /** A site as docs/build.ts produces it. */
 function build(files: Readonly<Record<string, File>>, at = new Date()): void {
   const dist = join(folder, 'dist');
   const list = Object.entries(files).map(
-    ([name, { text, type = 'text/html; charset=utf-8', compressed = false, addressed = false }]) => {
+    ([name, { text, type = 'text/html; charset=utf-8', compressed = false, hasExampleAddress = false }]) => {
       const path = `${name === '' ? 'index' : name}.file`;
       mkdirSync(join(dist, path, '..'), { recursive: true });
       writeFileSync(join(dist, path), text);
@@ -56,7 +56,7 @@ function build(files: Readonly<Record<string, File>>, at = new Date()): void {
           hash: `hash-${text.length}`,
           encodings,
           immutable: name.startsWith('_astro/'),
-          addressed,
+          hasExampleAddress,
         },
       ];
     },
@@ -250,7 +250,10 @@ describe('a server without a built site', () => {
 
   it('shows its own address in the examples of a page', async () => {
     const text = 'curl http://127.0.0.1:8080/payins && curl http://127.0.0.1:8080/balance';
-    build({ 'api/payins': { text, compressed: true, addressed: true }, 'guides/quickstart': { text } });
+    build({
+      'api/payins': { text, compressed: true, hasExampleAddress: true },
+      'guides/quickstart': { text },
+    });
     const read = (path: string, headers = {}) => fetch(`${address}/docs/${path}`, { headers });
     const page = await read('api/payins');
     expect(await page.text()).toBe(

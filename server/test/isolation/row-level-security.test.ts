@@ -92,6 +92,9 @@ function sqlState(work: () => Promise<unknown>): Promise<string> {
   );
 }
 
+/** Tables that the erasure of personal data only reads. */
+const ERASURE_READS = ['organizations', 'anomalies', 'ledger_causes'];
+
 describe('the database catalog', () => {
   it('has forced row-level security on every tenant table', async () => {
     const open = await stack.database.query(
@@ -115,8 +118,9 @@ describe('the database catalog', () => {
     );
     expect(rows.length).toBeGreaterThanOrEqual(10);
     for (const { relname, roles } of rows) {
-      // The owner has a policy only where `caudal.reencrypt` replaces values.
-      const owner = ENCRYPTED_TABLES.some(({ name }) => name === relname) ? [OWNER] : [];
+      // The owner has a policy only where `caudal.reencrypt` replaces values and `caudal.erase_personal_data` reads states.
+      const tables = [...ENCRYPTED_TABLES.map(({ name }) => name), ...ERASURE_READS];
+      const owner = tables.includes(relname) ? [OWNER] : [];
       expect({ relname, roles }).toEqual({
         relname,
         roles: [...ROLES, 'caudal_backup', ...owner].toSorted(),
@@ -124,13 +128,18 @@ describe('the database catalog', () => {
     }
   });
 
-  it('gives the schema owner access only inside the function that encrypts values again', async () => {
+  it('gives the schema owner access only inside the functions that encrypt values again and erase personal data', async () => {
     const policies = await stack.database.query(
       `select distinct p.polname, pg_get_expr(p.polqual, p.polrelid) as using, p.polwithcheck is null as same
        from pg_policy p join pg_roles r on r.oid = any(p.polroles) where r.rolname = $1`,
       [OWNER],
     );
     expect(policies).toEqual([
+      {
+        polname: 'erasure',
+        using: "(current_setting('caudal.erasure'::text, true) = 'on'::text)",
+        same: true,
+      },
       {
         polname: 'reencryption',
         using: "(current_setting('caudal.reencryption'::text, true) = 'on'::text)",
@@ -203,7 +212,7 @@ describe('the database catalog', () => {
     expect(columns).toEqual([]);
   });
 
-  it('has no bypass: no view, no truncate, no security definer function except those for months, time, re-encryption and triggers', async () => {
+  it('has no bypass: no view, no truncate, no security definer function except those for months, time, re-encryption, erasure and triggers', async () => {
     const views = await stack.database.query(
       `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname = 'caudal' and c.relkind in ('v', 'm', 'f')`,
@@ -215,7 +224,14 @@ describe('the database catalog', () => {
        from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'caudal' and p.prosecdef order by 1`,
       [ROLES],
     );
-    const system = ['advance_id_clock', 'make_months', 'months_ready', 'reencrypt', 'shift_time'];
+    const system = [
+      'advance_id_clock',
+      'erase_personal_data',
+      'make_months',
+      'months_ready',
+      'reencrypt',
+      'shift_time',
+    ];
     const triggers = ['check_merchant_balances', 'record_merchant_balances', 'record_merchant_transfers'];
     expect(definers).toEqual(
       [...system, ...triggers].toSorted().map((proname) => ({

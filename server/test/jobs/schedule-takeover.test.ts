@@ -11,7 +11,7 @@ import { until } from '../harness/until.ts';
 
 let stack: Stack;
 let simulator: SimulatorControl;
-const workers: Child[] = [];
+const workers: (Child & { readonly opsUrl: string })[] = [];
 beforeAll(async () => {
   stack = await startStack({ workers: 0 });
   simulator = new SimulatorControl(stack.simulatorUrl);
@@ -22,9 +22,10 @@ afterAll(async () => {
 });
 
 async function newWorker(): Promise<Child & { readonly opsUrl: string }> {
-  const worker = await startServer('worker', stack.settings);
+  const child = await startServer('worker', stack.settings);
+  const worker = { ...child, opsUrl: `http://127.0.0.1:${String(child.ready['opsPort'])}` };
   workers.push(worker);
-  return { ...worker, opsUrl: `http://127.0.0.1:${String(worker.ready['opsPort'])}` };
+  return worker;
 }
 
 const countBanks = async () => {
@@ -67,10 +68,15 @@ describe('an inconsistent ledger', () => {
     );
   const verify = () => runToEnd(['schedules', 'run', 'ledger-verify'], stack.settings);
 
-  it('fails the check run and sets the metric of its worker', async () => {
-    expect((await verify()).code).toBe(0);
+  const readInconsistentRows = (worker: { readonly opsUrl: string }) =>
+    readMetric(worker, 'caudal_ledger_verification_inconsistencies');
+
+  it('fails the check run, and every worker reports it, also one that started later', async () => {
     const worker = await newWorker();
-    await expect(readMetric(worker, 'caudal_ledger_inconsistent_rows')).rejects.toThrow('no metric');
+    await expect(readInconsistentRows(worker)).rejects.toThrow('no metric');
+    expect(await readMetric(worker, 'caudal_ledger_verification_timestamp_seconds')).toBe(0);
+    expect((await verify()).code).toBe(0);
+    await until('the result is reported', async () => (await readInconsistentRows(worker)) === 0);
     await tamper(1);
     const { code, stderr } = await verify();
     expect([code, stderr]).toEqual([1, expect.stringContaining('the ledger is inconsistent')]);
@@ -78,17 +84,58 @@ describe('an inconsistent ledger', () => {
       other.kill('SIGKILL');
       await other.exited;
     }
+    await until('the worker reports it', async () => (await readInconsistentRows(worker)) > 0);
+    expect(await readInconsistentRows(await newWorker())).toBeGreaterThan(0);
+    expect(await readMetric(worker, 'caudal_ledger_verification_timestamp_seconds')).toBeGreaterThan(1.7e9);
     await requestRun('ledger-verify');
-    const readInconsistentRows = () => readMetric(worker, 'caudal_ledger_inconsistent_rows');
-    expect(await until('the ledger was checked', readInconsistentRows, 15_000)).toBeGreaterThan(0);
-    expect(await readMetric(worker, 'caudal_schedule_failures_total')).toBeGreaterThan(0);
+    await until(
+      'a worker has run the check',
+      async () => {
+        const failures = await Promise.all(
+          workers.slice(-2).map((each) => readMetric(each, 'caudal_schedule_failures_total')),
+        );
+        return failures.some((count) => count > 0);
+      },
+      15_000,
+    );
     await tamper(-1);
     expect((await verify()).code).toBe(0);
     await until(
       'the retry found a consistent ledger',
-      async () => (await readInconsistentRows()) === 0,
+      async () => (await readInconsistentRows(worker)) === 0,
       15_000,
     );
+  }, 60_000);
+
+  it('is kept by `ledger verify` too, and doctor reports it', async () => {
+    const ledgerVerify = () => runToEnd(['ledger', 'verify'], stack.settings);
+    await tamper(1);
+    expect((await ledgerVerify()).code).toBe(1);
+    const { stdout } = await runToEnd(['doctor', '--json'], stack.settings);
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] };
+    expect(checks.find(({ name }) => name === 'ledger')).toMatchObject({
+      status: 'fail',
+      message: expect.stringMatching(/\(by command\) found \d+ inconsistent rows?$/) as string,
+    });
+    await tamper(-1);
+    expect((await ledgerVerify()).code).toBe(0);
+    await stack.database.query(
+      "update caudal.ledger_status set verified_at = verified_at - interval '50 hours'",
+    );
+    const later = await runToEnd(['doctor', '--json'], stack.settings);
+    expect((JSON.parse(later.stdout) as { checks: object[] }).checks).toContainEqual(
+      expect.objectContaining({ name: 'ledger', status: 'warn', message: 'last verified 2 days ago' }),
+    );
+  }, 60_000);
+
+  it('has its suspense balance in the metrics of every worker', async () => {
+    const worker = await newWorker();
+    const readSuspense = () => readMetric(worker, 'caudal_suspense_balance_pesos');
+    const run = await runToEnd(['schedules', 'run', 'settlement', '--by', 'ana'], stack.settings);
+    expect(run.code).toBe(0);
+    await until('the balance is reported', async () => (await readSuspense()) === 0);
+    await stack.database.query('update caudal.ledger_status set suspense_in_cents = -12345');
+    await until('the balance is read again', async () => (await readSuspense()) === -123.45);
   }, 60_000);
 });
 

@@ -52,6 +52,24 @@ describe('a counter', () => {
     ]);
   });
 
+  it('starts every declared series at zero, also the one without labels', () => {
+    const metrics = new Metrics();
+    metrics.counter('answers_total', 'Answers.', { rail: ['BRE_B', 'PSE'], answer: ['yes', 'no'] }).add({
+      rail: 'PSE',
+      answer: 'yes',
+    });
+    metrics.counter('things_total', 'Things.', {});
+    metrics.counter('pairs_total', 'Pairs.', [{ a: 1, b: 2 }]);
+    expect(parseSamples(metrics.render()).map(({ labels, value }) => [labels, value])).toEqual([
+      [{ rail: 'BRE_B', answer: 'yes' }, 0],
+      [{ rail: 'BRE_B', answer: 'no' }, 0],
+      [{ rail: 'PSE', answer: 'yes' }, 1],
+      [{ rail: 'PSE', answer: 'no' }, 0],
+      [{}, 0],
+      [{ a: '1', b: '2' }, 0],
+    ]);
+  });
+
   it('escapes label values so that they parse back', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {
@@ -76,6 +94,23 @@ describe('a gauge', () => {
     expect(metrics.render()).toBe('# HELP waiting Waiting.\n# TYPE waiting gauge\nwaiting 3\n');
     waiting = 0;
     expect(parseSamples(metrics.render())).toEqual([{ name: 'waiting', labels: {}, value: 0 }]);
+  });
+});
+
+describe('a gauge with several or unknown values', () => {
+  it('has one sample per set of labels, and none while its value is not known', () => {
+    const metrics = new Metrics();
+    metrics.gauge('waiting', 'Waiting.', () => [
+      { labels: { pool: 'read' }, value: 1 },
+      { labels: { pool: 'batch' }, value: 2 },
+    ]);
+    metrics.gauge('open', 'Open.', () => new Map([['{rail="PSE",operation="poll payouts"}', 1]]));
+    metrics.gauge('age_seconds', 'Age.', () => null);
+    expect(parseSamples(metrics.render())).toEqual([
+      { name: 'waiting', labels: { pool: 'read' }, value: 1 },
+      { name: 'waiting', labels: { pool: 'batch' }, value: 2 },
+      { name: 'open', labels: { rail: 'PSE', operation: 'poll payouts' }, value: 1 },
+    ]);
   });
 });
 
@@ -145,6 +180,40 @@ describe('the metrics registry', () => {
       '# TYPE things_total counter',
       '# HELP seconds How long.',
       '# TYPE seconds histogram',
+    ]);
+  });
+
+  it('is readable as data, with cumulative buckets', () => {
+    const metrics = new Metrics();
+    metrics.counter('things_total', 'Things.', { answer: ['yes'] });
+    const histogram = metrics.histogram('seconds', 'Seconds.', [0.1, 1], { pool: ['read'] });
+    histogram.observe(0.5, { pool: 'read' }, 3);
+    histogram.series({ pool: 'read' }).observe(0.05);
+    expect(metrics.read()).toEqual([
+      {
+        name: 'things_total',
+        help: 'Things.',
+        type: 'counter',
+        samples: [{ labels: { answer: 'yes' }, value: 0 }],
+        histograms: [],
+      },
+      {
+        name: 'seconds',
+        help: 'Seconds.',
+        type: 'histogram',
+        samples: [],
+        histograms: [
+          {
+            labels: { pool: 'read' },
+            buckets: [
+              { le: 0.1, count: 1 },
+              { le: 1, count: 4 },
+            ],
+            sum: 1.55,
+            count: 4,
+          },
+        ],
+      },
     ]);
   });
 });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { deposit } from '../../src/flows/ledger/deposit.system.ts';
 import { createApiKey } from '../../src/flows/operations/manage-organizations.system.ts';
 import { cents } from '../../src/kit/money.ts';
@@ -26,6 +28,8 @@ export async function auditStage(stack: Stack, caudal: InProcess): Promise<Audit
 }
 
 const org = ({ shop }: AuditStage) => ['--org', shop.id];
+
+const PERSON = ['--document', 'CO_CC:5550001112'];
 
 /** A Record, so that a command missing here is a compile error. */
 export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>> = {
@@ -64,11 +68,25 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
     await stack.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'maintenance');
     return ['--rail', 'BRE_B'];
   },
+  'rails pause-after-restore': () => [],
+  // After the pause, which it ends.
+  'rails reconcile-after-restore': () => ['--since', new Date().toISOString()],
+  'restored resolve': async (stage) => [await heldPayout(stage), '--as', 'new', '--note', 'two invoices'],
+  'backup check': () => ['--backup-at', new Date().toISOString()],
   'schedules run': () => ['ledger-verify'],
   'months detach': () => ['--before', '2020-01'],
   'secrets rewrap': () => [],
   // A new organization: a key is not rotated again before it is active.
   'secrets rotate-data-keys': async ({ stack }) => ['--org', (await stack.newOrganization()).organizationId],
+  'people find': () => PERSON,
+  'people export': () => [...PERSON, '--output', join(tmpdir(), `caudal-person-${randomUUID()}.json`)],
+  'people erase': () => PERSON,
+  'people hold': () => ['--email', `${randomUUID()}@correo.example`, '--reason', 'court order'],
+  'people release': async ({ stack }) => {
+    const person = ['--email', `${randomUUID()}@correo.example`];
+    await stack.command('people', 'hold', ...person, '--reason', 'court order');
+    return [...person, '--reason', 'lifted'];
+  },
 };
 
 async function newKey(caudal: InProcess, shop: Shop): Promise<string> {
@@ -109,6 +127,22 @@ async function unknownPayout({ stack, shop }: AuditStage): Promise<string> {
   await stack.database.query(
     `update caudal.payouts set attempts = 1, rail_task = 'poll', leased_until = null, lease_token = null,
        first_sent_at = caudal.now() - interval '1 hour', last_sent_at = caudal.now() - interval '1 hour' where id = $1`,
+    [id],
+  );
+  return id;
+}
+
+/** A payout that may repeat an order which only the rail has. */
+async function heldPayout({ stack, shop }: AuditStage): Promise<string> {
+  const { id } = await createPayout(shop.api);
+  await stack.database.query(
+    `insert into caudal.restored_orders (end_to_end_id, organization_id, receiver_index, amount_in_cents, rail_status, ordered_at, restored_to)
+     select 'X' || p.end_to_end_id, p.organization_id, p.receiver_index, p.amount_in_cents, 'processing', p.created_at, p.created_at
+     from caudal.payouts p where p.id = $1`,
+    [id],
+  );
+  await stack.database.query(
+    "update caudal.payouts set status = 'PROCESSING', rail_task = 'send', rail_due_at = caudal.now() where id = $1",
     [id],
   );
   return id;

@@ -109,6 +109,11 @@ async function seedRows({ id: organizationId, principal }: Shop): Promise<void> 
      values ($1, $2, $2, $3, 'es', caudal.now(), caudal.now() + interval '1 day')`,
     value('receipt_emails.address'),
   );
+  await insert(
+    `insert into caudal.person_holds (organization_id, id, person, identifier, reason, placed_by)
+     values ($1, $2, decode(repeat('00', 16), 'hex'), $3, 'test', 'test')`,
+    value('person_holds.identifier'),
+  );
 }
 
 /** Creates a value in every encrypted column. @returns reads all that the API shows of them */
@@ -371,6 +376,7 @@ describe('the database', () => {
       'api_keys.mac',
       'breb_lookups.holder',
       'breb_lookups.receiver_index',
+      'events.trace_context',
       'idempotency_keys.body_hash',
       'idempotency_keys.key_hash',
       'organization_hash_keys.wrapped_key',
@@ -378,8 +384,16 @@ describe('the database', () => {
       'organization_logos.header',
       'organization_logos.icon',
       'organization_logos.preview',
+      'payins.customer_index',
+      'payins.trace_context',
+      'payment_links.customer_index',
+      'payment_links.trace_context',
+      'payouts.customer_index',
+      'payouts.trace_context',
       'payouts.holder',
       'payouts.receiver_index',
+      'person_holds.person',
+      'restored_orders.receiver_index',
     ];
     const columns = await stack.database.query<{ name: string }>(
       `select c.relname || '.' || a.attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid

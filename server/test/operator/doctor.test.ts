@@ -71,6 +71,7 @@ describe('caudal doctor on a healthy system', () => {
     expect({ code, problems }).toEqual({ code: 0, problems: [] });
     const passed = checks.filter(({ status }) => status === 'ok').map(({ name }) => name);
     expect(passed).toEqual([
+      'sending',
       'configuration',
       'secrets',
       'database',
@@ -80,6 +81,8 @@ describe('caudal doctor on a healthy system', () => {
       'room',
       'writes',
       'months',
+      'standby',
+      'archive',
       'clock',
       'rail BRE_B',
       'rail PSE',
@@ -88,6 +91,7 @@ describe('caudal doctor on a healthy system', () => {
       'notices',
       'payouts',
       'anomalies',
+      'ledger',
       'endpoints',
       'events',
       'schedules',
@@ -111,7 +115,7 @@ describe('caudal doctor on a healthy system', () => {
     const { code, stdout } = await runOperatorCommand(settings, 'doctor');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {4}database +PostgreSQL at 127\.0\.0\.1:\d+\/test_/m);
-    expect(stdout).toMatch(/^no check failed, 20 ok \(\d+ ms\)$/m);
+    expect(stdout).toMatch(/^no check failed, 24 ok \(\d+ ms\)$/m);
     for (const hidden of ['dev-master', 'dev-pse', 'dev-postgres', 'dev-breb'])
       expect(stdout).not.toContain(hidden);
   });
@@ -215,7 +219,8 @@ describe('migrations', () => {
   it('that are pending are reported with the command that applies them', async () => {
     const copy = copyServer();
     cleanups.push(() => copy.remove());
-    copy.writeMigration('0999_colours.sql', 'create table caudal.colours (name text);');
+    copy.writeMigration('0999_colours.sql', '-- schema: expand\ncreate table caudal.colours (name text);');
+    copy.setSchemaRange({ oldest: 999, newest: 999 });
     const { code, check } = parseDoctorReport(await runToEnd(['doctor', '--json'], settings, copy.main));
     expect(code).toBe(1);
     expect(check('migrations')).toEqual({
@@ -224,6 +229,9 @@ describe('migrations', () => {
       message: '1 pending: 0999_colours.sql',
       todo: 'caudal migrate',
     });
+    copy.setSchemaRange({ oldest: 16, newest: 999 });
+    const optional = parseDoctorReport(await runToEnd(['doctor', '--json'], settings, copy.main));
+    expect(optional.check('migrations').status).toBe('warn');
   });
 
   it('of a newer version and changed ones are reported', async () => {
@@ -232,7 +240,7 @@ describe('migrations', () => {
       "delete from caudal_meta.migrations where name = '0998_future.sql'",
     );
     expect((await runDoctor(settings)).check('migrations').message).toBe(
-      'the database is newer than this program: it has 0998_future.sql',
+      'the database is newer than this program, which cannot run on it: it has 0998_future.sql',
     );
     await cleanups.pop()?.();
     await alterDatabase(

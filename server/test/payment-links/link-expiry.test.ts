@@ -39,6 +39,7 @@ async function create(count: number): Promise<void> {
         secrets,
         idempotency: null,
         createdBy: SYSTEM,
+        trace: null,
         amount: cents(100),
         reference: newReference(),
         description: null,

@@ -186,6 +186,7 @@ export class Merchant {
         resourceId: fresh(),
         createdAt: now?.at ?? new Date(0),
         data: { ...EVENT_EXAMPLES[event].data, reference: `Ñandú 🦤 ${number}` },
+        traceContext: null,
       }));
       await recordFinalEvents(tx, events, () => this.shop.principal.secrets.dataKey);
       await beforeCommit();

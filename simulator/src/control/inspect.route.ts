@@ -44,6 +44,8 @@ export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
     return executions.all;
   });
 
+  app.get('/control/traceparents', () => Promise.resolve(deps.state.traceparents));
+
   app.get('/control/stats', async () => {
     await deps.journal.synced();
     const { open, closed, ended, tombstones } = keys;

@@ -2,6 +2,7 @@ import { countHeldSettlements, countOpenAnomalies } from '../../anomalies/anomal
 import type { SystemDeps } from '../../deps.ts';
 import { lastSuccesses } from '../../jobs/schedule.store.ts';
 import { SCHEDULES, type ScheduleName } from '../../jobs/schedule-catalogue.ts';
+import { type LastVerification, readLedgerStatus } from '../../ledger/ledger-status.store.ts';
 import { listOrganizations } from '../../organizations/organization.store.ts';
 import { readExactKeyBacklog } from '../../payins/breb-key.store.ts';
 import { listUnknown, type UnknownPayout, waitingPayouts } from '../../payouts/payout-outcome.store.ts';
@@ -14,6 +15,11 @@ type ExamineDeps = Pick<SystemDeps, 'system'>;
 /** Bre-B keys that are not registered at the network yet: payers cannot pay to them. */
 export function examineKeys({ system }: ExamineDeps): Promise<{ count: number; oldestSeconds: number }> {
   return readExactKeyBacklog(system);
+}
+
+/** The last ledger verification; null before the first. */
+export async function examineLedger({ system }: ExamineDeps): Promise<LastVerification | null> {
+  return (await readLedgerStatus(system)).verification;
 }
 
 export interface NoticeBacklog {

@@ -85,5 +85,6 @@ function toEvent({ clock, cell }: SystemDeps, key: LockedKey, use: NewNetwork): 
     resourceId: null,
     createdAt,
     data: keyNetworkEventData(key, use, createdAt),
+    traceContext: null,
   };
 }

@@ -2,10 +2,12 @@ import type { SystemDeps } from '../../deps.ts';
 import { lastSuccesses } from '../../jobs/schedule.store.ts';
 import { SCHEDULES, type Schedule, type ScheduleName } from '../../jobs/schedule-catalogue.ts';
 import type { ScheduleWork } from '../../jobs/schedules.ts';
+import { keepSuspense } from '../ledger/keep-suspense.system.ts';
 import { rollSubtotals } from '../ledger/roll-subtotals.system.ts';
 import { settleBalances } from '../ledger/settle-balances.system.ts';
-import { verifyLedger } from '../ledger/verify-ledger.system.ts';
+import { keepVerification, verifyLedger } from '../ledger/verify-ledger.system.ts';
 import { banksAreKnown, refreshBanks } from '../payins/refresh-banks.system.ts';
+import { eraseExpired } from '../people/erase-expired.system.ts';
 import { auditAround } from './audit-around.system.ts';
 import { housekeeping } from './housekeeping.system.ts';
 import { reencryptValues } from './reencrypt-values.system.ts';
@@ -15,12 +17,14 @@ import { rotateExhaustedKeys } from './rotate-data-keys.system.ts';
  * The work of each schedule. Two runs of a schedule may overlap: another worker takes over when the first seems dead but
  * was only suspended.
  */
-export function scheduleWork(
-  deps: SystemDeps,
-  reportInconsistentRows: (count: number) => void,
-): Readonly<Record<ScheduleName, ScheduleWork>> {
+export function scheduleWork(deps: SystemDeps): Readonly<Record<ScheduleName, ScheduleWork>> {
   return {
-    settlement: { run: repeatUntilDone(() => settleBalances(deps)) },
+    settlement: {
+      run: async (signal) => {
+        await repeatUntilDone(() => settleBalances(deps))(signal);
+        await keepSuspense(deps);
+      },
+    },
     subtotals: { run: repeatUntilDone(() => rollSubtotals(deps)) },
     'bank-list': {
       run: () => refreshBanks(deps),
@@ -37,14 +41,20 @@ export function scheduleWork(
         await reencryptValues(deps, signal);
       },
     },
-    'ledger-verify': { run: () => checkLedger(deps, reportInconsistentRows) },
+    'personal-data': {
+      run: async (signal) => {
+        await eraseExpired(deps, signal);
+      },
+    },
+    'ledger-verify': { run: () => checkLedger(deps) },
   };
 }
 
 /** @throws when the ledger is inconsistent, so that the run does not count as a success */
-async function checkLedger(deps: SystemDeps, report: (count: number) => void): Promise<void> {
-  const { broken } = await verifyLedger(deps);
-  report(broken.length);
+async function checkLedger(deps: SystemDeps): Promise<void> {
+  const verification = await verifyLedger(deps);
+  await keepVerification(deps, verification, 'schedule');
+  const { broken } = verification;
   const [first] = broken;
   if (!first) return;
   deps.log.error(
@@ -74,7 +84,7 @@ function repeatUntilDone(round: () => Promise<number>): ScheduleWork['run'] {
 export async function runSchedule(deps: SystemDeps, operator: string, name: string): Promise<boolean> {
   const schedule = SCHEDULES.find((each) => each.name === name);
   if (!schedule) return false;
-  const { run } = scheduleWork(deps, () => undefined)[schedule.name];
+  const { run } = scheduleWork(deps)[schedule.name];
   const action = {
     operator,
     action: 'schedules.run',

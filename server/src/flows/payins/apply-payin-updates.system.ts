@@ -68,20 +68,19 @@ export async function applyPayinUpdates(
   dataKeys: DataKeys,
   tx: Tx,
   updates: readonly PayinUpdate[],
-  { leaseToken, conclude }: ApplyOptions = {},
+  { leaseToken, conclude, onTraces }: ApplyOptions = {},
 ): Promise<UpdateResult[]> {
   const owners = await findOwners(tx, updates);
   const locked = await lockPayins(tx, distinctRows(owners.values()));
   const payins = new Map(locked.map((row) => [toRowKey(row.organization_id, row.id), row]));
   const links = await lockLinksOf(tx, locked);
   const outcome = new Outcome(deps, await readPostedExecutions(tx, updates, locked), links);
-  const results = updates.map((update) => {
+  const payinsOfUpdates = updates.map((update) => {
     const owner = owners.get(update);
-    return outcome.apply(
-      update,
-      owner ? (payins.get(toRowKey(owner.organizationId, owner.id)) ?? null) : null,
-    );
+    return owner ? (payins.get(toRowKey(owner.organizationId, owner.id)) ?? null) : null;
   });
+  onTraces?.(payinsOfUpdates.map((payin) => payin?.trace_context ?? null));
+  const results = updates.map((update, index) => outcome.apply(update, payinsOfUpdates[index] ?? null));
 
   const transitioned = await transitionPayins(tx, outcome.transitions, {
     settlementDelayMinutes: deps.settlementDelayMinutes,
@@ -417,5 +416,6 @@ function toEvents(
         row.organization_number,
         payinWithoutCustomer(row, getDataKey(row.organization_id)),
       ),
+      traceContext: row.trace_context,
     }));
 }

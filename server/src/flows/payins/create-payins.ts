@@ -7,13 +7,17 @@ import {
   type CreationKind,
   createBatch,
   replayFinder,
+  storedTrace,
 } from '../shared/create-once.ts';
 import { rejectedCreations } from '../shared/reject-creation.ts';
 
 /** A command to create a payin for a merchant. */
 export interface CreatePayin
   extends Creation,
-    Omit<NewPayin, 'organizationId' | 'dataKey' | 'paymentLinkId' | 'expiresAt'> {}
+    Omit<
+      NewPayin,
+      'organizationId' | 'dataKey' | 'hashKey' | 'paymentLinkId' | 'expiresAt' | 'traceContext'
+    > {}
 
 export type CreatedPayin = Created<Payin>;
 
@@ -50,7 +54,9 @@ function toNewPayin(command: CreatePayin): NewPayin {
     ...command,
     organizationId: organization.id,
     dataKey: secrets.dataKey,
+    hashKey: secrets.hashKey,
     paymentLinkId: null,
+    traceContext: storedTrace(command),
     expiresAt: null,
   };
 }

@@ -7,6 +7,7 @@ import { Circuit } from '../../kit/circuit.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
+import { runInTraces } from '../../kit/trace-context.ts';
 import type { PayinRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import { checkoutUrl } from '../../payins/payin.view.ts';
@@ -146,9 +147,16 @@ export class PseOpener {
    * The first attempt sends the order directly. A later attempt queries the rail by the same reference first, because an
    * earlier order may have arrived although its answer was lost.
    */
-  async #request(order: PseOrder): Promise<RailAnswer<OpenedCollection>> {
-    const rail = this.#deps.rails.PSE;
+  #request(order: PseOrder): Promise<RailAnswer<OpenedCollection>> {
     const collection = toCollectOrder(this.#deps, order);
+    const { traceContext } = order.payin;
+    return runInTraces([{ reference: collection.reference, traceContext }], () =>
+      this.#send(order, collection),
+    );
+  }
+
+  async #send(order: PseOrder, collection: CollectOrder): Promise<RailAnswer<OpenedCollection>> {
+    const rail = this.#deps.rails.PSE;
     if (order.sentMsAgo !== null) {
       const [known] = await rail.queryStatus([collection.reference]);
       if (known?.kind !== 'yes') return known ?? UNANSWERED;

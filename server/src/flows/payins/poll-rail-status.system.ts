@@ -3,6 +3,8 @@ import { backoffMs } from '../../kit/backoff.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
+import { runInTraces, unpackTraceContext } from '../../kit/trace-context.ts';
+import { traceShared } from '../../kit/tracer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { type DueTask, leaseTasks, postponeTasks } from '../../payins/payin-outcome.store.ts';
 import type { CollectionStatus, Rail, RailAnswer } from '../../rails/contract.ts';
@@ -88,11 +90,21 @@ export class RailStatusPoller {
       leaseTasks(tx, leaseToken, this.#rail, task, this.#limit),
     );
     if (due.length === 0) return 0;
-    const answers = await poll(due);
+    const traces = due.map((item) => ({
+      reference: this.#toReference(item),
+      traceContext: item.traceContext,
+    }));
+    const answers = await runInTraces(traces, () => poll(due));
     const polled = due.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
     await processIsolated(
       polled,
-      (some) => this.#applyAnswers(some, leaseToken),
+      (some) =>
+        traceShared(
+          this.#deps.tracer,
+          some.map(({ item }) => unpackTraceContext(item.traceContext)),
+          { name: 'commit apply statuses', kind: 'internal' },
+          () => this.#applyAnswers(some, leaseToken),
+        ),
       async ({ item }, error) => {
         this.#deps.log.error(
           { ...errorFields(error), code: 'rail_status_apply_failed', payinId: item.id, rail: this.#rail },

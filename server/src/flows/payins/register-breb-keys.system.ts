@@ -6,6 +6,7 @@ import { monotonicMs } from '../../kit/clock.ts';
 import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Counter } from '../../kit/metrics.ts';
+import { runInTraces } from '../../kit/trace-context.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import type { OrganizationSecrets } from '../../organizations/organization.ts';
 import {
@@ -30,6 +31,7 @@ const POSTPONE_MS = 3_600_000;
 
 interface LeasedKey {
   readonly order: CollectOrder;
+  readonly traceContext: Buffer | null;
   readonly leaseToken: string;
   readonly attempts: number;
   readonly queuedAt: number;
@@ -56,6 +58,7 @@ export class KeyRegistrar {
     this.#registered = deps.metrics.counter(
       'caudal_breb_key_registrations_total',
       'Key registrations at the network, by answer.',
+      { answer: ['yes', 'no', 'unknown'] },
     );
   }
 
@@ -64,9 +67,9 @@ export class KeyRegistrar {
   }
 
   /** Enqueues a key that this process has committed and leased. */
-  enqueue(order: CollectOrder, leaseToken: string): void {
+  enqueue(order: CollectOrder, leaseToken: string, traceContext: Buffer | null): void {
     if (this.#queue.length >= MAX_QUEUED) return;
-    this.#queue.push({ order, leaseToken, attempts: 0, queuedAt: monotonicMs() });
+    this.#queue.push({ order, traceContext, leaseToken, attempts: 0, queuedAt: monotonicMs() });
     this.#sendQueued();
   }
 
@@ -93,6 +96,7 @@ export class KeyRegistrar {
       try {
         registrable.push({
           order: toCollectOrder(key, secrets),
+          traceContext: key.traceContext,
           leaseToken,
           attempts: key.attempts,
           queuedAt: monotonicMs(),
@@ -148,6 +152,11 @@ export class KeyRegistrar {
 
   async #register(batch: readonly LeasedKey[]): Promise<void> {
     if (batch.length === 0) return;
+    const traces = batch.map(({ order: { reference }, traceContext }) => ({ reference, traceContext }));
+    return runInTraces(traces, () => this.#openAndRecord(batch));
+  }
+
+  async #openAndRecord(batch: readonly LeasedKey[]): Promise<void> {
     const answers = await this.#open(batch);
     const rejected = batch.flatMap(({ order }, index) => {
       const answer = answers[index];

@@ -74,7 +74,8 @@ export async function resolve(deps: SystemDeps, id: string, resolving: Resolving
   }
 }
 
-async function resolveInTransaction(
+/** Like `resolve`, in the caller's transaction. */
+export async function resolveInTransaction(
   deps: SystemDeps,
   tx: Tx,
   id: string,

@@ -19,12 +19,14 @@ export interface CommittedPayin {
   readonly description?: string | null;
 }
 
+type EnqueueKey = (order: CollectOrder, leaseToken: string, traceContext: Buffer | null) => void;
+
 /** Starts a collection right after the commit of its payin: enqueues the key registration, or requests the bank page. */
 export class CollectionStarter {
   readonly #pse: PseOpener;
-  readonly #enqueueKey: (order: CollectOrder, leaseToken: string) => void;
+  readonly #enqueueKey: EnqueueKey;
 
-  constructor(pse: PseOpener, enqueueKey: (order: CollectOrder, leaseToken: string) => void) {
+  constructor(pse: PseOpener, enqueueKey: EnqueueKey) {
     this.#pse = pse;
     this.#enqueueKey = enqueueKey;
   }
@@ -48,6 +50,7 @@ export class CollectionStarter {
           bank: null,
         },
         leaseToken,
+        payin.traceContext,
       );
       return payin;
     }

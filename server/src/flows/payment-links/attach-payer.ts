@@ -1,5 +1,6 @@
 import { type Authorization, insertAuthorization } from '../../customers/authorization.store.ts';
 import type { Customer } from '../../customers/customer.ts';
+import { customerIndex } from '../../customers/customer-index.ts';
 import { encryptValue } from '../../db/columns.ts';
 import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
@@ -25,11 +26,14 @@ export async function attachPayer(
   authorization: Authorization,
 ): Promise<Payin | null> {
   const payin = { organizationId: organization.id, id: payinId };
-  const encryptedCustomer = encryptValue('payins', 'customer', payin, customer, secrets.dataKey);
+  const payer = {
+    encryptedCustomer: encryptValue('payins', 'customer', payin, customer, secrets.dataKey),
+    customerIndex: customerIndex(secrets.hashKey, customer),
+  };
   const leaseToken = newLeaseToken();
   const row = await deps.batch
     .write('attach payer', new Set([organization.id]), async (tx) => {
-      const updated = await insertPayer(tx, payin, encryptedCustomer, leaseToken);
+      const updated = await insertPayer(tx, payin, payer, leaseToken);
       if (updated) await insertAuthorization(tx, secrets.dataKey, payin, authorization);
       return updated;
     })

@@ -8,12 +8,15 @@ import {
   type CreationKind,
   createBatch,
   replayFinder,
+  storedTrace,
 } from '../shared/create-once.ts';
 import { Creator } from '../shared/creator.ts';
 import { rejectedCreations } from '../shared/reject-creation.ts';
 
 /** A command to create a payment link for a merchant. */
-export interface CreateLink extends Creation, Omit<NewLink, 'organizationId' | 'dataKey'> {}
+export interface CreateLink
+  extends Creation,
+    Omit<NewLink, 'organizationId' | 'dataKey' | 'hashKey' | 'traceContext'> {}
 
 const LINKS: CreationKind<CreateLink, PaymentLink> = {
   referenceKind: 'payment_link',
@@ -50,5 +53,12 @@ export function linkCreator(deps: Deps): Creator<CreateLink, PaymentLink> {
 }
 
 function toNewLink(command: CreateLink): NewLink {
-  return { ...command, organizationId: command.organization.id, dataKey: command.secrets.dataKey };
+  const { organization, secrets } = command;
+  return {
+    ...command,
+    organizationId: organization.id,
+    dataKey: secrets.dataKey,
+    hashKey: secrets.hashKey,
+    traceContext: storedTrace(command),
+  };
 }

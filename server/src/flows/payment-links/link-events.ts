@@ -19,5 +19,6 @@ export function linkEvents(
     resourceId: row.id,
     createdAt: row.updated_at,
     data: linkEventData(linkWithoutCustomer(row, getDataKey(row.organization_id))),
+    traceContext: row.trace_context,
   }));
 }

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts';
 import { PAYER } from '../../kit/actor.ts';
 import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
+import { activeTrace, packTraceContext } from '../../kit/trace-context.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 import { newSource } from '../../payins/breb-key.ts';
 import { insertPayins } from '../../payins/payin.store.ts';
@@ -61,10 +62,13 @@ export async function openAttempt(
           leaseToken,
           organizationId: organization.id,
           dataKey: secrets.dataKey,
+          hashKey: secrets.hashKey,
           amount: cents(link.amount_in_cents - link.paid_in_cents),
           reference: link.reference,
           customer,
           metadata: null,
+          // A payment continues the trace of its link; without one, that of the payer's request.
+          traceContext: link.trace_context ?? packTraceContext(activeTrace()),
           callbackUrl: link.callback_url,
           source,
           paymentLinkId: linkId,

@@ -56,7 +56,7 @@ export async function applyPayoutUpdates(
   dataKeys: DataKeys,
   tx: Tx,
   updates: readonly PayoutUpdate[],
-  { leaseToken, conclude }: ApplyOptions = {},
+  { leaseToken, conclude, onTraces }: ApplyOptions = {},
 ): Promise<UpdateResult[]> {
   // Our end-to-end id encodes the organization number and the payout id.
   const owners = await findByReference(
@@ -66,6 +66,7 @@ export async function applyPayoutUpdates(
   const locked = await lockPayouts(tx, distinctRows(owners.values()));
   // Matched by the full reference: one with a valid payout id and the wrong organization number matches no payout.
   const payouts = new Map(locked.map((row) => [row.end_to_end_id, row]));
+  onTraces?.(updates.map(({ reference }) => payouts.get(reference)?.trace_context ?? null));
   const outcome = new Outcome(
     deps,
     await accountedExecutions(tx, 'BRE_B', updates.flatMap(getExecutionIds)),

@@ -17,6 +17,7 @@ import {
   type CreationKind,
   createBatch,
   replayFinder,
+  storedTrace,
 } from '../shared/create-once.ts';
 import { Creator } from '../shared/creator.ts';
 import { rejectedCreations } from '../shared/reject-creation.ts';
@@ -26,7 +27,7 @@ import { payoutEvents, toHoldTransfer } from './end-payouts.ts';
 /** A command to create a payout for a merchant. */
 export interface CreatePayout
   extends Creation,
-    Omit<FieldsOf<typeof CREATED_COLUMNS>, 'organizationId' | 'endToEndId'> {
+    Omit<FieldsOf<typeof CREATED_COLUMNS>, 'organizationId' | 'endToEndId' | 'traceContext'> {
   /** The receiver's Bre-B key, normalized. */
   readonly brebKey: string;
   /** The lookup it must use; null uses the newest lookup of the same Bre-B key, if there is one. */
@@ -158,5 +159,6 @@ function newPayout(command: CreatePayout, admission: Admission, resolved: FoundL
   const { id, organization } = command;
   const endToEndId = resourceReference(id, organization.number);
   const organizationId = organization.id;
-  return { ...command, ...admission, organizationId, endToEndId, resolved, anomaly: null };
+  const traceContext = storedTrace(command);
+  return { ...command, ...admission, organizationId, endToEndId, traceContext, resolved, anomaly: null };
 }

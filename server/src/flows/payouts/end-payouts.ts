@@ -52,6 +52,7 @@ export function payoutEvents(
       resourceId: row.id,
       createdAt: row.updated_at,
       data: payoutEventData(payoutWithoutCustomer(row, getDataKey(row.organization_id))),
+      traceContext: row.trace_context,
     }));
 }
 

@@ -64,7 +64,9 @@ export class KeyLookups {
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#caller = new RailCaller(deps, 'BRE_B', 32);
-    this.#results = deps.metrics.counter('caudal_breb_lookups_total', 'Bre-B key lookups, by result.');
+    this.#results = deps.metrics.counter('caudal_breb_lookups_total', 'Bre-B key lookups, by result.', {
+      result: ['found', 'mismatch', 'missed', 'limited', 'unanswered'],
+    });
   }
 
   get circuitOpen(): boolean {

@@ -2,6 +2,8 @@ import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
+import { runInTraces, unpackTraceContext } from '../../kit/trace-context.ts';
+import { traceShared } from '../../kit/tracer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { type DuePoll, leasePolls, reschedulePayouts } from '../../payouts/payout-outcome.store.ts';
 import type { OrderStatus, RailAnswer } from '../../rails/contract.ts';
@@ -42,11 +44,18 @@ export class PayoutStatusPoller {
       leasePolls(tx, leaseToken, this.#limit),
     );
     if (due.length === 0) return 0;
-    const answers = await this.#query(due.map((poll) => poll.endToEndId));
+    const traces = due.map(({ endToEndId, traceContext }) => ({ reference: endToEndId, traceContext }));
+    const answers = await runInTraces(traces, () => this.#query(due.map((poll) => poll.endToEndId)));
     const results = due.map((poll, index) => ({ poll, answer: answers[index] ?? UNANSWERED }));
     await processIsolated(
       results,
-      (some) => this.#apply(some, leaseToken),
+      (some) =>
+        traceShared(
+          this.#deps.tracer,
+          some.map(({ poll }) => unpackTraceContext(poll.traceContext)),
+          { name: 'commit apply payout statuses', kind: 'internal' },
+          () => this.#apply(some, leaseToken),
+        ),
       async ({ poll }, error) => {
         this.#deps.log.error(
           { ...errorFields(error), code: 'payout_status_apply_failed', payoutId: poll.id },

@@ -58,6 +58,7 @@ export function returnTo(
         reference: `return of ${anomaly.id}`,
         customer: null,
         metadata: null,
+        traceContext: null,
         brebKey,
         secrets,
         resolved: {

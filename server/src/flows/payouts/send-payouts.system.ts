@@ -5,6 +5,7 @@ import { monotonicMs } from '../../kit/clock.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Counter } from '../../kit/metrics.ts';
+import { runInTraces } from '../../kit/trace-context.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { refundUsedLookups } from '../../payouts/lookup-bucket.store.ts';
 import { FIRST_POLL_MS, MAX_SEND_DELAY_MS, RESOLUTION_MARGIN_MS } from '../../payouts/payout.polling.ts';
@@ -53,6 +54,7 @@ export class PayoutSender {
     this.#answers = deps.metrics.counter(
       'caudal_payout_attempts_total',
       'Payout orders sent to the rail, by its answer.',
+      { answer: ['yes', 'no', 'unknown'] },
     );
   }
 
@@ -141,10 +143,13 @@ export class PayoutSender {
         ...postponed,
         ...ready.map((each) => toSent(each.due, unsent('not sent: the lease had expired'))),
       ];
-    const answers = await this.#caller.call(
-      'pay',
-      ready.map(({ order }) => order),
-      (orders) => this.#deps.payoutRail.pay(orders),
+    const orders = ready.map(({ order }) => order);
+    const traces = ready.map(({ due: { endToEndId, traceContext } }) => ({
+      reference: endToEndId,
+      traceContext,
+    }));
+    const answers = await runInTraces(traces, () =>
+      this.#caller.call('pay', orders, (some) => this.#deps.payoutRail.pay(some)),
     );
     for (const answer of answers) this.#answers.add({ answer: answer.kind });
     return [

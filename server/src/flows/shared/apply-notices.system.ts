@@ -12,6 +12,7 @@ import {
 } from '../../rail-notices/notice.store.ts';
 import { isolateFailures } from './isolate-failures.ts';
 import type { ApplyUpdates, UpdateResult } from './rail-update.ts';
+import { traceNotifications } from './trace-updates.ts';
 
 /** Notices that share one commit and one balance update. */
 const BATCH_SIZE = 500;
@@ -27,19 +28,22 @@ export async function applyNotices(
 ): Promise<number> {
   let locked: readonly DueNotice[] = [];
   try {
-    await deps.system.transaction('apply notices', async (tx) => {
+    const applied = await deps.system.transaction('apply notices', async (tx) => {
       locked = await lockDueNotices(tx, about, BATCH_SIZE);
-      await applyLocked(tx, apply, locked);
+      return applyLocked(tx, apply, locked);
     });
+    traceNotifications(deps.tracer, applied);
   } catch (error) {
     if (locked.length === 0) throw error;
     await isolateFailures(
       error,
       locked,
-      ({ organizationId, id }) =>
-        deps.system.transaction('apply notices', async (tx) =>
+      async ({ organizationId, id }) => {
+        const applied = await deps.system.transaction('apply notices', async (tx) =>
           applyLocked(tx, apply, await lockDueNotice(tx, organizationId, id)),
-        ),
+        );
+        traceNotifications(deps.tracer, applied);
+      },
       (notice, itemError) => postpone(deps, notice, itemError),
     );
   }
@@ -66,8 +70,18 @@ async function postpone(
   });
 }
 
-async function applyLocked(tx: Tx, apply: ApplyUpdates<never>, notices: readonly DueNotice[]): Promise<void> {
-  if (notices.length === 0) return;
+interface AppliedNotice extends DueNotice {
+  /** The stored trace of its payin or payout. */
+  readonly traceContext: Buffer | null;
+}
+
+async function applyLocked(
+  tx: Tx,
+  apply: ApplyUpdates<never>,
+  notices: readonly DueNotice[],
+): Promise<AppliedNotice[]> {
+  if (notices.length === 0) return [];
+  let traces: readonly (Buffer | null)[] = [];
   const updates = notices.map(({ rail, reference, update }) => ({
     rail,
     reference,
@@ -82,7 +96,11 @@ async function applyLocked(tx: Tx, apply: ApplyUpdates<never>, notices: readonly
         notices.map((notice, index) => toNoticeResult(notice, results[index] ?? 'needs_verification')),
         null,
       ),
+    onTraces: (found) => {
+      traces = found;
+    },
   });
+  return notices.map((notice, index) => ({ ...notice, traceContext: traces[index] ?? null }));
 }
 
 function toNoticeResult({ organizationId, id }: DueNotice, result: UpdateResult): NoticeResult {

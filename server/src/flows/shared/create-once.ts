@@ -10,7 +10,9 @@ import {
 import type { Actor } from '../../kit/actor.ts';
 import type { ApiError } from '../../kit/errors.ts';
 import type { KeyRing } from '../../kit/key-ring.ts';
+import { packTraceContext } from '../../kit/trace-context.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
+import { type TracedCommand, traceCommit } from './trace-commit.ts';
 
 /** A command to create a resource for a merchant: once per idempotency key and once per reference. */
 export interface Creation {
@@ -24,6 +26,7 @@ export interface Creation {
   readonly reference: string;
   /** The API key that sent the request. */
   readonly createdBy: Actor;
+  readonly trace: TracedCommand['trace'];
 }
 
 export type Created<Resource> =
@@ -52,13 +55,20 @@ export interface CreationKind<Command extends Creation, Resource> {
 
 /** Creates resources in one transaction. Returns the answers in the order of the commands. */
 export function createBatch<Command extends Creation, Resource>(
-  { batch }: Pick<Deps, 'batch'>,
+  { batch, tracer }: Pick<Deps, 'batch' | 'tracer'>,
   kind: CreationKind<Command, Resource>,
   commands: readonly Command[],
   waitForLocks: boolean,
 ): Promise<Created<Resource>[]> {
   const organizations = new Set(commands.map((command) => command.organization.id));
-  return batch.write(kind.task, organizations, (tx) => createOnce(tx, kind, commands), waitForLocks);
+  return traceCommit(tracer, kind.task, commands, () =>
+    batch.write(kind.task, organizations, (tx) => createOnce(tx, kind, commands), waitForLocks),
+  );
+}
+
+/** The stored form of a command's trace. */
+export function storedTrace({ trace }: Pick<Creation, 'trace'>): Buffer | null {
+  return packTraceContext(trace?.context ?? null);
 }
 
 /** Builds `find` of a creation kind from the functions of the resource's store. */

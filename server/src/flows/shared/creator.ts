@@ -1,7 +1,9 @@
 import type { Deps } from '../../deps.ts';
 import { apiKeyActor } from '../../kit/actor.ts';
 import type { Batcher } from '../../kit/batch/batcher.ts';
+import { monotonicMs } from '../../kit/clock.ts';
 import { uuidv7 } from '../../kit/ids.ts';
+import { activeTrace } from '../../kit/trace-context.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import type { Created, Creation } from './create-once.ts';
 import { type CreationBatch, creationBatcher, submitCreation } from './creation-batcher.ts';
@@ -61,6 +63,7 @@ export function newCreation(
   operation: string,
   idempotency: Idempotency | null,
 ): Omit<Creation, 'reference'> {
+  const context = activeTrace();
   return {
     id: uuidv7(clock.now(), cell),
     organization,
@@ -68,5 +71,6 @@ export function newCreation(
     secrets,
     createdBy: apiKeyActor(keyId),
     idempotency: idempotencyReservation(secrets, operation, idempotency),
+    trace: context && { context, sinceMs: monotonicMs() },
   };
 }

@@ -26,6 +26,8 @@ export interface ApplyOptions {
   readonly leaseToken?: string;
   /** Runs before the ledger postings: the balance row is the most contended one, so it is locked last. */
   readonly conclude?: (results: readonly UpdateResult[]) => Promise<void>;
+  /** Called with the stored trace of each update's payin or payout, in order. */
+  readonly onTraces?: (traces: readonly (Buffer | null)[]) => void;
 }
 
 /** Applies rail updates in the caller's transaction. */

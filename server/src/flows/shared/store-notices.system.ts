@@ -7,7 +7,7 @@ import type { DataKeys } from '../../organizations/data-keys.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
 import { encryptNotice } from '../../rail-notices/notice.encryption.ts';
 import { insertNotices, type NewNotice } from '../../rail-notices/notice.store.ts';
-import type { Rail, RailNotice } from '../../rails/contract.ts';
+import { RAILS, type Rail, type RailNotice } from '../../rails/contract.ts';
 
 /** A notification of a rail: the raw message, and the parsed one (null when it could not be parsed). */
 export interface ReceivedNotice {
@@ -28,6 +28,7 @@ export class NoticeIntake {
     this.#received = deps.metrics.counter(
       'caudal_rail_notices_total',
       'Notifications received from rails, by kind.',
+      { rail: RAILS, update: ['paid', 'declined', 'unreadable'] },
     );
     this.#batcher = new Batcher({
       run: async (posts) => {

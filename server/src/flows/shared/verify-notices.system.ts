@@ -12,6 +12,7 @@ import {
 import type { Rail, RailAnswer } from '../../rails/contract.ts';
 import { POSTPONE_MS, processIsolated } from './isolate-failures.ts';
 import type { ApplyUpdates, RailUpdate, UpdateResult } from './rail-update.ts';
+import { traceNotifications } from './trace-updates.ts';
 
 export const UNANSWERED: RailAnswer<never> = {
   kind: 'unknown',
@@ -64,12 +65,12 @@ export async function verifyNotices<Status>(
   return notices.length;
 }
 
-function conclude<Status>(
+async function conclude<Status>(
   deps: SystemDeps,
   { maxProcessingMs, apply }: NoticeVerification<Status>,
   queried: readonly QueriedNotice<Status>[],
   leaseToken: string,
-): Promise<unknown> {
+): Promise<void> {
   const answered = queried.flatMap(({ notice, answer }) =>
     answer.kind === 'yes' ? [{ notice, railStatus: answer.value }] : [],
   );
@@ -83,7 +84,8 @@ function conclude<Status>(
       pastProcessingWindow: notice.ageMs >= maxProcessingMs,
     }),
   );
-  return deps.system.transaction('apply verified notices', (tx) =>
+  let traces: readonly (Buffer | null)[] = [];
+  await deps.system.transaction('apply verified notices', (tx) =>
     apply(tx, updates, {
       conclude: (results) =>
         concludeNotices(
@@ -96,7 +98,14 @@ function conclude<Status>(
           ],
           leaseToken,
         ),
+      onTraces: (found) => {
+        traces = found;
+      },
     }),
+  );
+  traceNotifications(
+    deps.tracer,
+    answered.map(({ notice }, index) => ({ ...notice, traceContext: traces[index] ?? null })),
   );
 }
 

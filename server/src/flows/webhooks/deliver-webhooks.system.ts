@@ -5,6 +5,8 @@ import { monotonicMs, realTime } from '../../kit/clock.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Counter } from '../../kit/metrics.ts';
+import { formatTraceparent, unpackTraceContext } from '../../kit/trace-context.ts';
+import type { Span } from '../../kit/tracer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import type { OrganizationSecrets } from '../../organizations/organization.ts';
 import {
@@ -22,6 +24,7 @@ import {
   type QueueRelease,
   releaseQueues,
 } from '../../webhooks/queue.store.ts';
+import { FAILURE_REASONS } from '../../webhooks/sending/send-failure.ts';
 import type { SendResult, WebhookSender } from '../../webhooks/sending/webhook-sender.ts';
 import { signatureHeaders } from '../../webhooks/signature.ts';
 import { type DecryptEvent, type DecryptedEvent, DecryptedEventCache } from './decrypted-event-cache.ts';
@@ -107,10 +110,12 @@ export class WebhookDeliverer {
     this.#attempts = deps.metrics.counter(
       'caudal_webhook_attempts_total',
       'Webhook delivery attempts, by result.',
+      { result: ['2xx', '3xx', '4xx', '5xx', ...FAILURE_REASONS] },
     );
     this.#disabled = deps.metrics.counter(
       'caudal_webhook_endpoints_disabled_total',
       'Webhook endpoints disabled by the service because deliveries failed.',
+      {},
     );
     deps.metrics.gauge(
       'caudal_webhook_deliveries_in_flight',
@@ -295,7 +300,7 @@ export class WebhookDeliverer {
           continue;
         }
         const startedAt = monotonicMs();
-        const sendResult = await this.#send(next, event.body, target);
+        const sendResult = await this.#send(next, event, target);
         slot.progress();
         const outcome = toSendOutcome(next, sendResult, startedAt, event.test, target.encryptResponse);
         sent.push(outcome);
@@ -325,7 +330,9 @@ export class WebhookDeliverer {
     }
   }
 
-  async #send(delivery: DueDelivery, body: Buffer, target: Target): Promise<SendResult> {
+  async #send(delivery: DueDelivery, event: DecryptedEvent, target: Target): Promise<SendResult> {
+    const { body } = event;
+    const span = this.#startSpan(delivery, event);
     const signature = signatureHeaders({ id: delivery.eventId, timestamp: realTime(), body }, target.secrets);
     const sendResult = await this.#sender.send({
       url: target.url,
@@ -333,6 +340,7 @@ export class WebhookDeliverer {
         ...(target.staticHeader ? { [target.staticHeader.name]: target.staticHeader.value } : {}),
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Caudal-Webhooks/1.0',
+        ...(span ? { traceparent: formatTraceparent(span.context) } : {}),
         ...signature,
       },
       body,
@@ -340,7 +348,27 @@ export class WebhookDeliverer {
     this.#attempts.add({
       result: sendResult.kind === 'answered' ? `${Math.floor(sendResult.status / 100)}xx` : sendResult.reason,
     });
+    endSpan(span, sendResult);
     return sendResult;
+  }
+
+  /** The URL is no attribute: it can contain secrets of the merchant. */
+  #startSpan(delivery: DueDelivery, { traceContext }: DecryptedEvent): Span | null {
+    const parent = unpackTraceContext(traceContext);
+    return (
+      parent &&
+      this.#deps.tracer.startSpan('webhook attempt', {
+        parent,
+        kind: 'client',
+        attributes: {
+          'http.request.method': 'POST',
+          'caudal.organization.id': delivery.organizationId,
+          'caudal.webhook_endpoint.id': delivery.endpointId,
+          'caudal.event.id': delivery.eventId,
+          'caudal.webhook.attempt': delivery.attempts + 1,
+        },
+      })
+    );
   }
 
   async #record(batches: readonly Batch[]): Promise<void> {
@@ -372,13 +400,20 @@ export class WebhookDeliverer {
       return disabled;
     });
     for (const { organizationId, id, reason } of disabled) {
-      this.#disabled.add({});
+      this.#disabled.add();
       this.#deps.log.error(
         { code: 'webhook_endpoint_disabled', organizationId, webhookEndpointId: id, reason },
         'disabled webhook endpoint; its deliveries stay pending until it is enabled again',
       );
     }
   }
+}
+
+function endSpan(span: Span | null, result: SendResult): void {
+  if (!span) return;
+  if (result.kind === 'failed') return span.end(result.reason);
+  span.set({ 'http.response.status_code': result.status });
+  span.end(result.status < 300 ? undefined : String(result.status));
 }
 
 /** A failing queue sends one delivery at a time. */

@@ -1,5 +1,6 @@
 import type { SystemDeps } from '../../deps.ts';
 import { monotonicMs } from '../../kit/clock.ts';
+import { unpackTraceContext } from '../../kit/trace-context.ts';
 import { type DispatchOrder, dispatchEvents } from '../../webhooks/delivery.store.ts';
 
 const MAX_BATCH = 500;
@@ -40,16 +41,32 @@ export class EventDispatcher {
     const limit = this.#batchSize;
     const startedAt = monotonicMs();
     try {
-      const events = await this.#deps.system.transaction('dispatch events', (tx) =>
+      const { events, traces } = await this.#deps.system.transaction('dispatch events', (tx) =>
         dispatchEvents(tx, first, limit),
       );
       const tookMs = monotonicMs() - startedAt;
+      this.#trace(traces, events, tookMs);
       this.#batchSize = tookMs > SLOW_BATCH_MS ? Math.max(1, limit >> 1) : Math.min(MAX_BATCH, limit * 2);
       return { events, full: events === limit, tookMs };
     } catch (error) {
       // A batch that times out must not be retried at the same size.
       this.#batchSize = Math.max(1, limit >> 2);
       throw error;
+    }
+  }
+
+  #trace(traces: readonly Buffer[], events: number, tookMs: number): void {
+    for (const trace of traces) {
+      const parent = unpackTraceContext(trace);
+      if (parent)
+        this.#deps.tracer
+          .startSpan('dispatch event', {
+            parent,
+            kind: 'producer',
+            attributes: { 'caudal.batch.size': events },
+            startedMsAgo: tookMs,
+          })
+          ?.end();
     }
   }
 }

@@ -1,39 +1,38 @@
 import type { SystemDeps } from '../../deps.ts';
 import { oldestUndispatched } from '../../webhooks/delivery.store.ts';
-import { type QueueBacklog, queueBacklog } from '../../webhooks/queue.store.ts';
+import { queueBacklog } from '../../webhooks/queue.store.ts';
+import { readBeforeScrape } from '../operations/database-gauge.ts';
 
-/** Registers the metrics of the webhook backlog. @returns a function that refreshes them */
-export function watchWebhooks(deps: SystemDeps): () => Promise<void> {
-  let queues: QueueBacklog = { queues: 0, oldest_seconds: 0, backlogged: 0, failing: 0 };
-  let undispatched = 0;
+/** Registers the metrics of the webhook backlog. */
+export function watchWebhooks(deps: SystemDeps): void {
+  const backlog = readBeforeScrape(deps, async () => ({
+    queues: await queueBacklog(deps.system),
+    undispatched: await oldestUndispatched(deps.system),
+  }));
   const { metrics } = deps;
   metrics.gauge(
     'caudal_events_undispatched_oldest_seconds',
     'Age of the oldest event without deliveries.',
-    () => undispatched,
+    () => backlog()?.undispatched ?? null,
   );
   metrics.gauge(
     'caudal_webhook_endpoints_waiting',
     'Healthy endpoints with due deliveries, excluding backlogged ones.',
-    () => queues.queues,
+    () => backlog()?.queues.queues ?? null,
   );
   metrics.gauge(
     'caudal_webhook_endpoints_waiting_oldest_seconds',
     'How long the longest-waiting of these endpoints has had due deliveries.',
-    () => queues.oldest_seconds,
+    () => backlog()?.queues.oldest_seconds ?? null,
   );
   metrics.gauge(
     'caudal_webhook_endpoints_backlogged',
     'Healthy endpoints with 100 or more due deliveries.',
-    () => queues.backlogged,
+    () => backlog()?.queues.backlogged ?? null,
   );
   metrics.gauge(
     'caudal_webhook_endpoints_failing',
     'Enabled endpoints whose last delivery attempt failed.',
-    () => queues.failing,
+    () => backlog()?.queues.failing ?? null,
   );
-  return async () => {
-    queues = await queueBacklog(deps.system);
-    undispatched = await oldestUndispatched(deps.system);
-  };
 }

@@ -89,8 +89,10 @@ export class CheckoutForms {
       authorization: parsed ? toAuthorization(request) : null,
     });
     // Null: another attempt was faster, the link ended or the shop is suspended. The page shows which.
-    if (payin)
+    if (payin) {
+      request.created = { payinId: payin.id, paymentLinkId: state.link.id };
       this.#pages.rememberAttempt(request, reply, state, { linkId: state.link.id, payinId: payin.id });
+    }
     return reply.redirect(payin ? `${path}?go=1` : path, 303);
   }
 

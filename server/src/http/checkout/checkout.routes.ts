@@ -18,6 +18,7 @@ import { BANKS } from '../../rails/pse/banks.ts';
 import { toApiError } from '../framework-error.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
+import { traceFields } from '../request-spans.ts';
 import { type CookieScope, cookieText, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import { authenticity } from './authenticity.ts';
 import { registerBrandImages } from './brand-images.ts';
@@ -219,7 +220,12 @@ class Checkout implements FormPages {
     const failed = apiError.entry.status >= 500;
     if (failed)
       this.#parts.deps.log.error(
-        { requestId: request.id, code: apiError.code, ...errorFields(apiError.cause ?? error) },
+        {
+          requestId: request.id,
+          ...traceFields(request),
+          code: apiError.code,
+          ...errorFields(apiError.cause ?? error),
+        },
         'checkout page failed',
       );
     const isRead = request.method !== 'POST';

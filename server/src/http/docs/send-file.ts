@@ -20,8 +20,8 @@ export async function sendFile(
 ): Promise<FastifyReply> {
   reply.headers({ 'referrer-policy': 'no-referrer', 'cross-origin-opener-policy': 'same-origin' });
   if (file.type.startsWith('text/html')) reply.header('content-security-policy', site.policy);
-  if (file.addressed && baseUrl !== EXAMPLE_ADDRESS) {
-    const text = await addressedText(site, file, baseUrl);
+  if (file.hasExampleAddress && baseUrl !== EXAMPLE_ADDRESS) {
+    const text = await textWithOwnAddress(site, file, baseUrl);
     return sendText(request, reply, text, file.type);
   }
   return sendEncoded(request, reply, file, (encoding) =>
@@ -53,12 +53,12 @@ export function sendText(
 }
 
 /** By site, which is loaded again after a build. */
-const addressedTexts = new WeakMap<Site, Map<string, Promise<CompressedText>>>();
+const textsWithOwnAddress = new WeakMap<Site, Map<string, Promise<CompressedText>>>();
 
 /** A page with the address of this server in its examples, made on the first request. */
-function addressedText(site: Site, file: SiteFile, baseUrl: string): Promise<CompressedText> {
-  const texts = addressedTexts.get(site) ?? new Map<string, Promise<CompressedText>>();
-  addressedTexts.set(site, texts);
+function textWithOwnAddress(site: Site, file: SiteFile, baseUrl: string): Promise<CompressedText> {
+  const texts = textsWithOwnAddress.get(site) ?? new Map<string, Promise<CompressedText>>();
+  textsWithOwnAddress.set(site, texts);
   const known = texts.get(file.path);
   if (known) return known;
   const made = readFile(join(site.folder, file.path), 'utf8').then((text) =>
@@ -72,7 +72,7 @@ function addressedText(site: Site, file: SiteFile, baseUrl: string): Promise<Com
 async function sendEncoded(
   request: FastifyRequest,
   reply: FastifyReply,
-  content: Omit<SiteFile, 'path' | 'addressed'>,
+  content: Omit<SiteFile, 'path' | 'hasExampleAddress'>,
   read: (encoding: Encoding | undefined) => Promise<Buffer>,
 ): Promise<FastifyReply> {
   const encoding = content.encodings.find((each) => accepts(request.headers['accept-encoding'], each));

@@ -13,7 +13,7 @@ export interface SiteFile {
   /** The name contains a hash of the content. */
   readonly immutable: boolean;
   /** The text contains `EXAMPLE_ADDRESS`, which the server replaces with its own address. */
-  readonly addressed: boolean;
+  readonly hasExampleAddress: boolean;
 }
 
 /** The address of the server in the sources of the site: where `npm run dev` listens. */

@@ -55,7 +55,8 @@ export const LEDGER_COMMANDS = [
     audit: 'none',
     summary: 'recompute all balances and list inconsistent rows',
     usage: 'ledger verify',
-    details: 'Reads one snapshot while the server keeps running. Exit code 1 when a row is inconsistent.',
+    details:
+      'Reads one snapshot while the server keeps running, and keeps the result for metrics and "doctor". Exit code 1 when a row is inconsistent.',
     examples: ['caudal ledger verify'],
   },
   {

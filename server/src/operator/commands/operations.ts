@@ -68,6 +68,89 @@ export const OPERATION_COMMANDS = [
     examples: ['caudal rails list'],
   },
   {
+    name: 'rails pause-after-restore',
+    audit: 'with_change',
+    summary: 'pause all sending on a restored database, before the first process starts',
+    usage: 'rails pause-after-restore [--reason TEXT] --by NAME',
+    options: [
+      { name: 'reason', value: 'TEXT', summary: 'reason, shown to other operators (default: a restore)' },
+      BY,
+    ],
+    details:
+      'Restoring a backup pauses sending automatically. A copy of the disk, such as a snapshot, has the same identity as the original, so run this command on it. Payouts, keys, bank pages, webhooks and e-mails wait; payins are rejected with 503 rail_paused. Only rails reconcile-after-restore ends the pause.',
+    examples: ["caudal rails pause-after-restore --reason 'disk snapshot of 14:00' --by ana"],
+  },
+  {
+    name: 'rails reconcile-after-restore',
+    audit: 'before_and_after',
+    summary: 'compare a restored database with the rails, then resume sending',
+    usage: 'rails reconcile-after-restore --since TIME [--dry-run] --by NAME',
+    options: [
+      {
+        name: 'since',
+        value: 'TIME',
+        summary: 'the time to which the database was restored: 2026-11-16T14:00:00Z',
+        required: true,
+      },
+      { name: 'dry-run', value: null, summary: 'only print the differences' },
+      BY,
+    ],
+    details:
+      'Lists the orders and payments of the rails since that time. Outcomes of payouts and payments of payins that the database lacks are booked; orders and payments that it does not know are listed, and their money is in suspense. Then verifies the whole ledger and resumes sending. Exits with 1, and sending stays paused, when a rail does not answer or the ledger is inconsistent. Safe to repeat.',
+    examples: ['caudal rails reconcile-after-restore --since 2026-11-16T14:00:00Z --by ana'],
+  },
+  {
+    name: 'restored list',
+    audit: 'none',
+    summary: 'list orders that only the rail has since a restore, and the payouts they hold',
+    usage: 'restored list',
+    examples: ['caudal restored list'],
+  },
+  {
+    name: 'restored resolve',
+    audit: 'with_change',
+    summary: 'decide whether a held payout repeats an order that only the rail has',
+    usage: 'restored resolve PAYOUT --as repeat|new --note TEXT --by NAME',
+    options: [
+      {
+        name: 'as',
+        value: 'DECISION',
+        summary: 'repeat: cancel it and charge the executed order; new: another payment, send it',
+        required: true,
+        choices: ['repeat', 'new'],
+      },
+      { name: 'note', value: 'TEXT', summary: 'how you know it, for the audit log', required: true },
+      BY,
+    ],
+    args: [{ name: 'PAYOUT', summary: 'the id of a held payout (see restored list)' }],
+    examples: [
+      "caudal restored resolve 019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10 --as repeat --note 'confirmed by the merchant' --by ana",
+    ],
+  },
+  {
+    name: 'backup check',
+    audit: 'with_change',
+    summary: 'check archiving, the age of the last backup and the backup role',
+    usage: 'backup check [--stanza NAME] [--backup-at TIME] [--max-age HOURS] --by NAME',
+    options: [
+      {
+        name: 'stanza',
+        value: 'NAME',
+        summary: 'the stanza that pgbackrest info is asked for (default: caudal)',
+      },
+      {
+        name: 'backup-at',
+        value: 'TIME',
+        summary: 'when the last backup ended, for other backup programs: 2026-11-16T02:00:00Z',
+      },
+      { name: 'max-age', value: 'HOURS', summary: 'the oldest backup that is accepted (default: 26)' },
+      BY,
+    ],
+    details:
+      'Exits with 1 when something failed. Stores the result for the metrics caudal_backup_last_check_timestamp_seconds and caudal_backup_age_seconds. Run it after each backup, on the host that has the pgBackRest repository.',
+    examples: ['caudal backup check --by cron'],
+  },
+  {
     name: 'schedules list',
     audit: 'none',
     summary: 'list schedules with their last successful run',

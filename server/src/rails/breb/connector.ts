@@ -3,6 +3,8 @@ import type {
   Capabilities,
   CollectionStatus,
   CollectOrder,
+  ListedOrder,
+  ListedPayment,
   OpenedCollection,
   OrderStatus,
   PayOrder,
@@ -10,11 +12,18 @@ import type {
   PayoutConnector,
   RailAnswer,
   RailConnector,
+  RailPage,
   Resolution,
 } from '../contract.ts';
 import { type BrebAccess, BrebClient } from './client.ts';
-import { openedAnswers, statusAnswers, toRegistration } from './translate.ts';
-import { orderStatusAnswers, payAnswers, resolutionAnswer, toOrderBody } from './translate-orders.ts';
+import { listedPaymentsAnswer, openedAnswers, statusAnswers, toRegistration } from './translate.ts';
+import {
+  listedOrdersAnswer,
+  orderStatusAnswers,
+  payAnswers,
+  resolutionAnswer,
+  toOrderBody,
+} from './translate-orders.ts';
 
 const ANSWER_WITHIN_MS = 5000;
 
@@ -130,6 +139,31 @@ export class BrebConnector implements RailConnector, PayoutConnector {
       const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
       const answer = await this.#client.consult('/v1/directory/resolve', { key }, signal);
       return resolutionAnswer(key, answer.status, answer.body);
+    } catch (error) {
+      return { kind: 'unknown', cause: toCause(error) };
+    }
+  }
+
+  readonly listOrders = (since: Date, cursor: string | null): Promise<RailAnswer<RailPage<ListedOrder>>> =>
+    this.#list('/v1/orders/list', since, cursor, listedOrdersAnswer);
+
+  readonly listPayments = (
+    since: Date,
+    cursor: string | null,
+  ): Promise<RailAnswer<RailPage<ListedPayment>>> =>
+    this.#list('/v1/payments/list', since, cursor, listedPaymentsAnswer);
+
+  async #list<Item>(
+    path: string,
+    since: Date,
+    cursor: string | null,
+    translate: (body: unknown) => RailAnswer<RailPage<Item>>,
+  ): Promise<RailAnswer<RailPage<Item>>> {
+    try {
+      const body = { since: since.toISOString(), cursor };
+      const answer = await this.#client.post(path, body, AbortSignal.timeout(ANSWER_WITHIN_MS));
+      if (answer.status === 200) return translate(answer.body);
+      return { kind: 'unknown', cause: `the node answered ${answer.status}` };
     } catch (error) {
       return { kind: 'unknown', cause: toCause(error) };
     }

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { decimalAmount } from '../../kit/decimal-amount.ts';
 import { type Cents, cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
-import type { OrderStatus, PayOrder, RailAnswer, RailNotice, Resolution } from '../contract.ts';
+import type {
+  ListedOrder,
+  OrderStatus,
+  PayOrder,
+  RailAnswer,
+  RailNotice,
+  RailPage,
+  Resolution,
+} from '../contract.ts';
 import { DEFINITIVE_CODES, ERROR_CODES, ORDER_ERROR_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
 
@@ -120,6 +128,35 @@ function toExecution(
 function toErrorCode(code: string | null | undefined) {
   return ORDER_ERROR_CODES.get(code ?? '') ?? 'RAIL_REJECTED';
 }
+
+const listSchema = z.object({
+  results: z.array(
+    orderStatusSchema.extend({
+      status: z.enum(['PROCESSING', 'SETTLED', 'REJECTED']),
+      amount: decimalAmount,
+      key: z.string().min(1).max(200),
+      receivedAt: z.iso.datetime({ offset: true }).transform((at) => new Date(at)),
+    }),
+  ),
+  next: z.string().max(100).nullable(),
+});
+
+/** Unlike other answers, one unreadable order makes the whole page unknown: a comparison must not skip it. */
+export function listedOrdersAnswer(body: unknown): RailAnswer<RailPage<ListedOrder>> {
+  const read = listSchema.safeParse(body);
+  if (!read.success) return { kind: 'unknown', cause: 'the list of orders cannot be parsed' };
+  const items: ListedOrder[] = [];
+  for (const { key, receivedAt: orderedAt, ...result } of read.data.results) {
+    const answer = toOrderStatus(result);
+    if (answer.kind !== 'yes') return { kind: 'unknown', cause: 'an order of the list cannot be read' };
+    const state = STATES[result.status];
+    const amount = cents(BigInt(result.amount.replace('.', '')));
+    items.push({ ...answer.value, state, amount, key, orderedAt });
+  }
+  return { kind: 'yes', value: { items, next: read.data.next } };
+}
+
+const STATES = { PROCESSING: 'processing', SETTLED: 'settled', REJECTED: 'rejected' } as const;
 
 const noticeSchema = z.object({
   noticeId: printable(100),

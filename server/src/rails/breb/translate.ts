@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { decimalAmount } from '../../kit/decimal-amount.ts';
+import { readListedPayments } from '../../kit/listed-payments.ts';
 import { cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
 import type {
   CollectionStatus,
   CollectOrder,
+  ListedPayment,
   OpenedCollection,
   Payer,
   Payment,
   RailAnswer,
   RailErrorCode,
   RailNotice,
+  RailPage,
 } from '../contract.ts';
 import { DEFINITIVE_CODES, ERROR_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
@@ -167,4 +170,9 @@ export function brebNotice(message: unknown): RailNotice | null {
     ...about,
     update: { kind: 'paid', executionId, ...optionalEndToEndId(endToEndId), amount: cents(value) },
   };
+}
+
+export function listedPaymentsAnswer(body: unknown): RailAnswer<RailPage<ListedPayment>> {
+  const value = readListedPayments(body);
+  return value ? { kind: 'yes', value } : { kind: 'unknown', cause: 'the list of payments cannot be parsed' };
 }

@@ -1,4 +1,5 @@
 import { JsonClient } from '../../kit/json-client.ts';
+import { readListedPayments } from '../../kit/listed-payments.ts';
 import type { Cents } from '../../kit/money.ts';
 import { isNotConnected } from '../../kit/network-failure.ts';
 import type { TlsMaterial } from '../../kit/strict-tls.ts';
@@ -6,10 +7,12 @@ import type {
   Capabilities,
   CollectionStatus,
   CollectOrder,
+  ListedPayment,
   OpenedCollection,
   RailAnswer,
   RailBank,
   RailConnector,
+  RailPage,
 } from '../contract.ts';
 import { bankListAnswer } from './bank-list.ts';
 import { openedAnswer, statusAnswers, toTransaction } from './translate.ts';
@@ -93,6 +96,16 @@ export class PseConnector implements RailConnector {
   readonly banks = async (): Promise<RailAnswer<readonly RailBank[]>> => {
     const body = await this.#call('GET', '/v1/banks');
     return body.kind === 'unknown' ? body : unknownIfUnreadable(() => bankListAnswer(body.value));
+  };
+
+  readonly listPayments = async (
+    since: Date,
+    cursor: string | null,
+  ): Promise<RailAnswer<RailPage<ListedPayment>>> => {
+    const body = await this.#call('POST', '/v1/payments/list', { since: since.toISOString(), cursor });
+    if (body.kind === 'unknown') return body;
+    const value = readListedPayments(body.value);
+    return value ? { kind: 'yes', value } : { kind: 'unknown', cause: 'unreadable' };
   };
 
   disconnect(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createServer, request, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface Backend {
+export interface Backend {
   readonly url: string;
   readonly opsUrl: string;
 }
@@ -16,6 +16,7 @@ export class PollingProxy {
   readonly #ready = new Map<Backend, boolean>();
   readonly #ending = new AbortController();
   #next = 0;
+  #longestMs = 0;
 
   constructor(everyMs: number) {
     this.#everyMs = everyMs;
@@ -24,7 +25,9 @@ export class PollingProxy {
       const backend = ready[this.#next++ % Math.max(1, ready.length)];
       if (!backend) return void outgoing.writeHead(502).end('no backend is ready');
       const { method = 'GET', headers, url = '/' } = incoming;
+      const startedAt = performance.now();
       const forwarded = request(new URL(url, backend.url), { method, headers, agent: false }, (answer) => {
+        this.#longestMs = Math.max(this.#longestMs, performance.now() - startedAt);
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
       });
@@ -44,8 +47,19 @@ export class PollingProxy {
     void this.#poll(backend);
   }
 
+  remove(backend: Backend): void {
+    this.#ready.delete(backend);
+  }
+
   isReady(backend: Backend): boolean {
     return this.#ready.get(backend) ?? false;
+  }
+
+  /** @returns the longest wait of a request for its response since the last call */
+  takeLongestMs(): number {
+    const longestMs = this.#longestMs;
+    this.#longestMs = 0;
+    return longestMs;
   }
 
   async close(): Promise<void> {
@@ -55,12 +69,12 @@ export class PollingProxy {
   }
 
   async #poll(backend: Backend): Promise<void> {
-    while (!this.#ending.signal.aborted) {
+    while (!this.#ending.signal.aborted && this.#ready.has(backend)) {
       const ready = await fetch(`${backend.opsUrl}/readyz`).then(
         ({ status }) => status === 200,
         () => false,
       );
-      this.#ready.set(backend, ready);
+      if (this.#ready.has(backend)) this.#ready.set(backend, ready);
       await sleep(this.#everyMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
     }
   }
