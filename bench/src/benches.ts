@@ -11,6 +11,7 @@ import { benchWaitingPayins } from './payins/waiting-payins.ts';
 import { benchWholeLives } from './payins/whole-lives.ts';
 import type { Stage } from './stage/stage.ts';
 import { benchStarvation } from './starvation/starvation.ts';
+import { benchTracingCost } from './tracing/tracing-cost.ts';
 import { benchBacklog } from './webhooks/backlog.ts';
 import { benchDeliverWebhooks } from './webhooks/deliver-webhooks.ts';
 import { benchHangingEndpoints } from './webhooks/hanging-endpoints.ts';
@@ -165,6 +166,16 @@ export const BENCHES: readonly Bench[] = [
     onlyByName: true,
     run: (stage, { quick }) =>
       benchStarvation(stage, quick ? { seconds: 5, rounds: 1 } : { seconds: 10, rounds: 4 }),
+  },
+  {
+    ids: ['TRACING'],
+    onlyByName: true,
+    run: (stage, { quick, seed }) =>
+      benchTracingCost(
+        stage,
+        quick ? { pairs: 2, seconds: 2, warmUp: 1 } : { pairs: 10, seconds: 4, warmUp: 1 },
+        seed,
+      ),
   },
   {
     // Measures other software too, so it is no part of a run of all metrics.

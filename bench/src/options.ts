@@ -9,6 +9,7 @@ export const HELP = `npm run bench [-- OPTIONS]
   --quick          under a minute: shorter runs, without slow benches
   --only P1,P5     only these metrics
   --only starvation  the latency of a merchant beside attacks; not part of a run of all metrics
+  --only tracing   what tracing costs at 1 % sampling; not part of a run of all metrics
   --only engines   the engines of docs/decisions/0037; not part of a run of all metrics
   --seed N         random seed; printed, so that a run can be repeated
   --rows N         payins in the large database for P3, P4 and G1 (${ROWS})

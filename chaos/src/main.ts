@@ -2,6 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { FAULTS } from './failover/faults.ts';
+import { isInsideNamespaces, runInsideNamespaces } from './failover/namespaces.ts';
+import { type FailoverOptions, runFailovers } from './failover/run-failovers.ts';
 import { runFailpoints } from './failpoints/run-failpoints.ts';
 import { runKills } from './kills/run-kills.ts';
 import { runHistories } from './model/run-histories.ts';
@@ -21,10 +24,14 @@ const HELP = `npm run chaos [-- OPTIONS]
                   subscribed endpoint (a full run uses 10000)
   --links N       the same with links only: what every payer's screen says about money is true (a full run uses 5000)
   --failpoints    kill a process once at every failpoint
+  --failovers N   let the primary of a three-node cluster fail N times under load (a full run uses 100); runs alone, as
+                  root, and needs the Debian packages patroni, etcd-server, haproxy and postgresql-15
+  --write-table   with --failovers: write the table of results to docs/operating/failover.md
   --planted       check that every planted bug is detected by its history or scenario
   --ci            the CI subset: 60 histories, half of the failpoints and planted bugs (chosen by the seed),
                   300 payouts, webhooks of 300
-  --only WORDS    with --failpoints and --planted: only names that contain one of the words (separated by |)
+  --only WORDS    with --failpoints and --planted: only names that contain one of the words (separated by |);
+                  with --failovers: only these faults: ${Object.keys(FAULTS).join(', ')}
   --seed S        repeat the random choices of an earlier run
   --path P        with --histories and --seed: run only the failed history, with the path that its run printed
   --server DIR    with --payouts, --webhooks and --links: test the server in DIR, a modified copy of server/
@@ -40,6 +47,8 @@ const { values } = parseArgs({
     payouts: { type: 'string' },
     webhooks: { type: 'string' },
     links: { type: 'string' },
+    failovers: { type: 'string' },
+    'write-table': { type: 'boolean', default: false },
     failpoints: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
     ci: { type: 'boolean', default: false },
@@ -113,10 +122,13 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const chosen = parts();
+  if (values.failovers !== undefined && !isInsideNamespaces()) return runInsideNamespaces();
   const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : parseCount(values.seed);
   const startedAt = performance.now();
   print(`chaos: seed ${seed}, commit ${commit()}, Node ${process.version}`);
+  if (values.failovers !== undefined)
+    return reportTotals([await runFailovers(seed, parseCount(values.failovers), failoverOptions())]);
+  const chosen = parts();
   const cluster = await startCluster();
   // The other child processes end with this one; PostgreSQL would keep running.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -131,6 +143,14 @@ async function main(): Promise<number> {
   return reportTotals(outcomes);
 }
 
+function failoverOptions(): FailoverOptions {
+  const only = values.only?.split('|') ?? null;
+  const unknown = only?.find((name) => !(name in FAULTS));
+  if (unknown !== undefined)
+    throw new Error(`"${unknown}" is not a fault: ${Object.keys(FAULTS).join(', ')}`);
+  return { writeTable: values['write-table'], only: only as FailoverOptions['only'] };
+}
+
 function commit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty'], {
@@ -142,12 +162,16 @@ function commit(): string {
   }
 }
 
+function end(code: number): void {
+  process.exitCode = code;
+  // A cluster that failed to start would keep this process; it ends with the namespaces.
+  if (isInsideNamespaces()) process.exit();
+}
+
 main().then(
-  (code) => {
-    process.exitCode = code;
-  },
+  (code) => end(code),
   (error: unknown) => {
     console.error(error instanceof Error ? error.stack : String(error));
-    process.exitCode = reportTotals([{ passed: 0, failed: 1 }]);
+    end(reportTotals([{ passed: 0, failed: 1 }]));
   },
 );

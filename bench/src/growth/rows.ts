@@ -194,6 +194,7 @@ export class RowMaker {
       customer: null,
       metadata: null,
       callbackUrl: null,
+      traceContext: null,
       source,
       endToEndId: null,
       createdAt: new Date(0),

@@ -52,6 +52,11 @@ export const SCOREBOARD: readonly {
     description: "a merchant's latency beside attacks ÷ beside as many harmless requests",
     target: '<= 1.3',
   },
+  {
+    id: 'TRACING',
+    description: 'share of P1 that tracing at 1 % sampling costs',
+    target: '<= 0.05',
+  },
 ];
 
 /** Metrics that another command measures. */

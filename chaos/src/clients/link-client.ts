@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from '../stack/stack.ts';
 import type { ClientJournal } from './client-journal.ts';
+import { CUSTOMER } from './customer.ts';
 import { type CreatedPayin, isConclusive, REQUEST_TIMEOUT_MS, RETRY_FOR_MS } from './payin-client.ts';
 
 interface Organization {
@@ -22,14 +23,6 @@ interface LinkRequest {
   readonly amountInCents: number;
   readonly hasCustomer: boolean;
 }
-
-const CUSTOMER = {
-  name: 'Ana María Rojas',
-  idType: 'CO_CC',
-  idNumber: '1020304050',
-  phone: '+573001234567',
-  email: 'ana@example.com',
-};
 
 export const DETAILS = { ...CUSTOMER, idNumber: '52.123.456', phone: '310 555 0199', authorize: 'yes' };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CancelAnsweredLine, ClientJournal, PayoutAnsweredLine } from './client-journal.ts';
+import { CUSTOMER } from './customer.ts';
 import { isConclusive, REQUEST_TIMEOUT_MS, RETRY_FOR_MS, toCause } from './payin-client.ts';
 
 interface Organization {
@@ -26,14 +27,6 @@ interface Reply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
-
-const CUSTOMER = {
-  name: 'Ana María Rojas',
-  idType: 'CO_CC',
-  idNumber: '1020304050',
-  phone: '+573001234567',
-  email: 'ana@example.com',
-};
 
 /** Merchants' programs that send payouts: each journals the request, sends it, and journals the response. */
 export class PayoutClient {

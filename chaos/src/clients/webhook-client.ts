@@ -23,14 +23,16 @@ interface Reply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+type Target = Pick<Stack, 'query'> & { readonly apis: readonly { readonly url: string }[] };
+
 /** Merchants' programs that manage endpoints: they repeat each request until it is answered and journal the response. */
 export class WebhookClient {
-  readonly #stack: Stack;
+  readonly #stack: Target;
   readonly #journal: ClientJournal;
   readonly #sinks: Sinks;
   #calls = 0;
 
-  constructor(stack: Stack, journal: ClientJournal, sinks: Sinks) {
+  constructor(stack: Target, journal: ClientJournal, sinks: Sinks) {
     this.#stack = stack;
     this.#journal = journal;
     this.#sinks = sinks;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CUSTOMER } from '../clients/customer.ts';
 import { toRailReference } from '../load/payer.ts';
 import type { Trial } from '../run/trial.ts';
 
@@ -7,14 +8,6 @@ import type { Trial } from '../run/trial.ts';
 const FIRST_ATTEMPT = 1_000_000;
 const REQUEST_TIMEOUT_MS = 8000;
 const ARRIVAL_TIMEOUT_MS = 30_000;
-const CUSTOMER = {
-  name: 'Ana Rojas',
-  idType: 'CO_CC',
-  idNumber: '1020304050',
-  phone: '+573001234567',
-  email: 'ana@example.com',
-};
-
 /** Triggers the failpoints of payouts that the load reaches too rarely. Journals its requests like the load. */
 export class PayoutTriggers {
   readonly #trial: Trial;

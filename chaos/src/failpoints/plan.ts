@@ -12,7 +12,9 @@ type CommandKind =
   | 'organization'
   | 'rewrap'
   | 'rotate'
-  | 'data-keys';
+  | 'data-keys'
+  | 'hold'
+  | 'erase';
 
 export const EXECUTORS: Readonly<Record<string, Executor>> = {
   'create payins': 'api',
@@ -67,6 +69,8 @@ export const EXECUTORS: Readonly<Record<string, Executor>> = {
   'rewrap keys': 'rewrap',
   'rotate data keys': 'rotate',
   'reencrypt values': 'data-keys',
+  'manage holds': 'hold',
+  'erase personal data': 'erase',
   // Recorded before and after work that a command cannot do in one transaction.
   'record action': 'subtotals',
   'BRE_B open': 'api',

@@ -10,6 +10,7 @@ import { acceptOne } from './acceptance-trigger.ts';
 import { LinkTriggers } from './link-triggers.ts';
 import { NetworkTrigger } from './network-trigger.ts';
 import { PayoutTriggers } from './payout-triggers.ts';
+import { eraseCommand, holdCommand } from './person-commands.ts';
 import { type Executor, findExecutor, findTrigger, maxPasses, type Trigger } from './plan.ts';
 import { WebhookTriggers } from './webhook-triggers.ts';
 
@@ -142,10 +143,27 @@ async function dieAtEach(
     pass(name, async () => {
       await arm(member, `${name}#${random.integer(1, maxPasses(name))}`);
       const trigger = findTrigger(name);
-      await awaitDeath(member, trigger && (() => triggers[trigger](member.url)));
+      const wait = () => awaitDeath(member, trigger && (() => triggers[trigger](member.url)));
+      // One process refreshes all expired resolutions at once: each trigger reaches the armed process with a chance of a half.
+      if (trigger === 'expired_resolution')
+        await whileKilled(
+          members.filter((each) => each !== member),
+          wait,
+        );
+      else await wait();
     }),
   );
   await member.restart();
+}
+
+/** Kills processes, and restarts them after the work. */
+async function whileKilled(members: readonly Member[], work: () => Promise<void>): Promise<void> {
+  await Promise.all(members.map((member) => member.kill()));
+  try {
+    await work();
+  } finally {
+    await Promise.all(members.map((member) => member.restart()));
+  }
 }
 
 /** Restarts the process with the failpoint armed. It may die there before it reports that it is ready. */
@@ -208,6 +226,10 @@ async function buildCommand(
       return { args: ['secrets', 'rewrap'] };
     case 'rotate':
       return operator.rotateNew();
+    case 'hold':
+      return holdCommand();
+    case 'erase':
+      return eraseCommand(trial);
     default:
       throw new Error('no command reaches this failpoint');
   }
@@ -254,7 +276,7 @@ async function crashDuringCommit(cluster: Cluster, { stack, random }: Trial, nam
     await delayCommits(100_000);
     await arm(member, name);
     for (let crashes = 0; member.alive && crashes < 8; crashes += 1) {
-      await sleep(300);
+      await waitForCommit(stack);
       await cluster.crash();
       await Promise.race([member.exited(), sleep(3000)]);
     }
@@ -262,5 +284,18 @@ async function crashDuringCommit(cluster: Cluster, { stack, random }: Trial, nam
   } finally {
     await delayCommits(0);
     await member.restart();
+  }
+}
+
+/** Waits until an API process commits: after a crash it takes a while until the APIs accept requests again. */
+async function waitForCommit(stack: Trial['stack']): Promise<void> {
+  const deadline = performance.now() + DEATH_TIMEOUT_MS;
+  for (;;) {
+    const committing = await stack.query(
+      "select from pg_stat_activity where usename = 'caudal_batch' and state = 'active' and query ilike 'commit%'",
+    );
+    if (committing.length > 0) return;
+    if (performance.now() > deadline) throw new Error('no API process commits');
+    await sleep(10);
   }
 }

@@ -1,3 +1,4 @@
+import { CUSTOMER } from '../clients/customer.ts';
 import type { PayinRequest } from '../clients/payin-client.ts';
 import type { Random } from '../run/random.ts';
 
@@ -41,11 +42,8 @@ export function planPayin(
       rail,
       reference: nextReference(),
       inlineCustomer: {
-        name: 'Ana María Rojas',
-        idType: 'CO_CC',
+        ...CUSTOMER,
         idNumber: document === 'none' ? String(random.integer(10_000_000, 99_999_999)) : document,
-        phone: '+573001234567',
-        email: 'ana@example.com',
       },
       ...(rail === 'BRE_B'
         ? { breb: { keyType: 'SINGLE_USE' } }

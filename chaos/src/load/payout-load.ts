@@ -18,6 +18,8 @@ interface PayoutLoadParts {
   readonly client: PayoutClient;
   readonly rails: RailControl;
   readonly payers: readonly [Payer, ...Payer[]];
+  /** False: a request that fails is not sent again. Default: it is retried until the response is conclusive. */
+  readonly retriesFailures?: boolean;
   /** Called when the API acknowledged the payout. */
   readonly onCreated?: (payoutId: string, plan: PayoutPlan) => void;
 }
@@ -61,7 +63,8 @@ export class PayoutLoad {
   }
 
   async #create({ sendMode }: PayoutPlan, request: PayoutRequest) {
-    const { client } = this.#parts;
+    const { client, retriesFailures = true } = this.#parts;
+    if (!retriesFailures) return client.send(request);
     if (sendMode !== 'concurrently') return client.sendUntilAnswered(request);
     const [one, other] = await Promise.all([
       client.sendUntilAnswered(request),

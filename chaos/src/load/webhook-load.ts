@@ -13,8 +13,7 @@ import { planPayout } from './payout-plan.ts';
 /** Attempt numbers identify requests in the journal; each merchant's client has its own range. */
 const ATTEMPTS_PER_CLIENT = 10_000_000;
 /** Weights of the lifecycles. */
-const LIFECYCLES = { payin: 42, payout: 42, link: 16 };
-const ONLY_LINKS: typeof LIFECYCLES = { payin: 0, payout: 0, link: 1 };
+export type Lifecycles = Readonly<Record<'payin' | 'payout' | 'link', number>>;
 
 /** Runs complete lifecycles of payins, payouts and links of several merchants; each ends with an event. */
 export class WebhookLoad {
@@ -24,16 +23,16 @@ export class WebhookLoad {
   readonly #clients: readonly PayinClient[];
   readonly #payouts: PayoutLoad;
   readonly #links: LinkLoad;
-  readonly #lifecycles: typeof LIFECYCLES;
+  readonly #lifecycles: Lifecycles;
 
   constructor(
     stack: Stack,
     journal: ClientJournal,
     rails: RailControl,
     payers: readonly [Payer, ...Payer[]],
-    onlyLinks: boolean,
+    lifecycles: Lifecycles,
   ) {
-    this.#lifecycles = onlyLinks ? ONLY_LINKS : LIFECYCLES;
+    this.#lifecycles = lifecycles;
     this.#rails = rails;
     this.#payers = payers;
     this.#clients = payers.map(

@@ -79,12 +79,12 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
     patches: [
       {
         file: DISPATCHING,
-        find: `const events = await this.#deps.system.transaction('dispatch events', (tx) =>
+        find: `const { events, traces } = await this.#deps.system.transaction('dispatch events', (tx) =>
         dispatchEvents(tx, first, limit),
       );`,
         replace: `const marked = await this.#deps.system.transaction('read', (tx) =>
         tx.query<{ id: string }>({ name: 'planted.mark', text: 'update caudal.events set undispatched = false where undispatched returning id' }, []));
-      const events = await this.#deps.system.transaction('dispatch events', (tx) =>
+      const { events, traces } = await this.#deps.system.transaction('dispatch events', (tx) =>
         dispatchEvents(tx, first, limit, marked.map(({ id }) => id)),
       );`,
       },
@@ -95,10 +95,13 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
       },
       {
         file: DELIVERIES,
-        find: 'first: DispatchOrder, limit: number): Promise<number>',
-        replace: 'first: DispatchOrder, limit: number, ids: readonly string[]): Promise<number>',
+        find: `  limit: number,
+): Promise<{ readonly events: number; readonly traces: readonly Buffer[] }>`,
+        replace: `  limit: number,
+  ids: readonly string[],
+): Promise<{ readonly events: number; readonly traces: readonly Buffer[] }>`,
       },
-      { file: DELIVERIES, find: '(DISPATCH[first], [limit])', replace: '(DISPATCH[first], [limit, ids])' },
+      { file: DELIVERIES, find: '(DISPATCH[first], [limit]);', replace: '(DISPATCH[first], [limit, ids]);' },
     ],
     scenario: async (scenario) => {
       await scenario.endpoint();
@@ -162,9 +165,9 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
     patches: [
       {
         file: DELIVERING,
-        find: 'const sendResult = await this.#send(next, event.body, target);',
+        find: 'const sendResult = await this.#send(next, event, target);',
         replace:
-          'const sendResult = await this.#send(next, Buffer.from(JSON.stringify({ ...JSON.parse(event.body.toString()), attempt: next.attempts + 1 })), target);',
+          'const sendResult = await this.#send(next, { ...event, body: Buffer.from(JSON.stringify({ ...JSON.parse(event.body.toString()), attempt: next.attempts + 1 })) }, target);',
       },
     ],
     scenario: failOnce,

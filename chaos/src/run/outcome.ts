@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { recordTestCounts } from '../../../scripts/test-counts.ts';
 
 /** Result of one part of a run. */
 export interface Outcome {
@@ -31,7 +31,6 @@ export function reportTotals(outcomes: readonly Outcome[]): number {
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, 0);
   print(`${passed} passed, ${failed} failed`);
-  const file = process.env['TEST_COUNTS'];
-  if (file) appendFileSync(file, `${passed} ${failed} 0\n`);
+  recordTestCounts(passed, failed);
   return failed === 0 ? 0 : 1;
 }

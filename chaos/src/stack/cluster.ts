@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
-import { freePort, type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
+import {
+  ACCEPT_COPY,
+  freePort,
+  type PostgresCluster,
+  startPostgres,
+} from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 
@@ -15,6 +20,8 @@ export interface Cluster {
   drop(database: string): Promise<void>;
   /** Kills every PostgreSQL process with SIGKILL and restarts it; unwritten data is lost. */
   crash(): Promise<void>;
+  /** Stops or continues every PostgreSQL process, as a host that freezes and wakes. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Calls `watch` after every crash, once PostgreSQL is up again. @returns unsubscribes */
   watchCrashes(watch: (outage: { readonly from: Date; readonly until: Date }) => void): () => void;
   stop(): Promise<void>;
@@ -24,12 +31,19 @@ const TEMPLATE = 'caudal_template';
 const SETTINGS = { max_connections: '300', shared_buffers: '128MB' };
 const RECOVERS_WITHIN_MS = 30_000;
 
-export async function startCluster(): Promise<Cluster> {
+interface ClusterOptions {
+  /** Settings of PostgreSQL besides the usual ones. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** `src/main.ts` of the server that migrates the template; default: this repository */
+  readonly entry?: string;
+}
+
+export async function startCluster({ settings = {}, entry }: ClusterOptions = {}): Promise<Cluster> {
   const folder = makeDatabaseFolder('caudal-chaos-pg-');
   const options = {
     dataDir: join(folder, 'pg'),
     port: await freePort(),
-    settings: SETTINGS,
+    settings: { ...SETTINGS, ...settings },
     temporaryFolder: folder,
   };
   let postgres: PostgresCluster = await startPostgres(options);
@@ -41,7 +55,7 @@ export async function startCluster(): Promise<Cluster> {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await migrateTemplate(url);
+    await createMigrated(url, TEMPLATE, entry);
   } catch (error) {
     await stop();
     throw error;
@@ -52,17 +66,19 @@ export async function startCluster(): Promise<Cluster> {
       clones += 1;
       const name = `stack_${clones}`;
       await asAdmin(url, `create database ${name} template ${TEMPLATE} strategy file_copy`);
+      await asAdmin(() => url(name), ACCEPT_COPY);
       return name;
     },
     drop: (database) => asAdmin(url, `drop database if exists ${database} with (force)`),
     crash: async () => {
       const from = new Date();
-      const pid = Number(readFileSync(join(options.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
       // Kills the backends too, in the middle of a commit: otherwise they would finish their work.
-      const children = listChildren(pid);
-      for (const each of [pid, ...children]) killIfThere(each);
+      for (const each of listProcesses(options.dataDir)) signalIfThere(each, 'SIGKILL');
       postgres = await startAfterCrash(options);
       for (const watch of watchers) watch({ from, until: new Date() });
+    },
+    signal: (signal) => {
+      for (const each of listProcesses(options.dataDir)) signalIfThere(each, signal);
     },
     watchCrashes: (watch) => {
       watchers.add(watch);
@@ -72,14 +88,16 @@ export async function startCluster(): Promise<Cluster> {
   };
 }
 
-function listChildren(parent: number): number[] {
+/** The postmaster, then its backends. */
+function listProcesses(dataDir: string): number[] {
+  const parent = Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const text = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
-  return text === '' ? [] : text.split(' ').map(Number);
+  return [parent, ...(text === '' ? [] : text.split(' ').map(Number))];
 }
 
-function killIfThere(pid: number): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch (error) {
     if ((error as { code?: string }).code !== 'ESRCH') throw error;
   }
@@ -98,15 +116,25 @@ async function startAfterCrash(options: Parameters<typeof startPostgres>[0]): Pr
   }
 }
 
-async function migrateTemplate(url: (database: string) => string): Promise<void> {
-  await asAdmin(url, `create database ${TEMPLATE}`);
+/** Creates a database and migrates it. */
+export async function createMigrated(
+  url: (database: string) => string,
+  database: string,
+  entry?: string,
+): Promise<void> {
+  await asAdmin(url, `create database ${database}`);
   const unused = 'http://127.0.0.1:1';
-  const settings = serverSettings({ databaseUrl: url(TEMPLATE), simulatorUrl: unused, baseUrl: unused });
-  await runServerCommand(['migrate'], settings);
+  const settings = serverSettings({ databaseUrl: url(database), simulatorUrl: unused, baseUrl: unused });
+  await runServerCommand(['migrate'], settings, entry);
 }
 
-async function asAdmin(url: (database: string) => string, statement: string): Promise<void> {
-  const admin = new Client({ connectionString: url('postgres') });
+/** Runs a statement as the superuser. */
+export async function asAdmin(
+  url: (database: string) => string,
+  statement: string,
+  database = 'postgres',
+): Promise<void> {
+  const admin = new Client({ connectionString: url(database) });
   await admin.connect();
   try {
     await admin.query(statement);

@@ -6,11 +6,15 @@ export interface Member {
   readonly role: 'api' | 'worker' | 'simulator';
   /** Base URL; empty for a worker. */
   readonly url: string;
+  /** Base URL of health checks and metrics; empty for the simulator. */
+  readonly opsUrl: string;
   readonly alive: boolean;
   /** Resolves when the current process has exited, for any reason. */
   exited(): Promise<void>;
   /** Sends SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>;
+  /** Process id of the current process. */
+  readonly pid: number;
   /** Kills the process if it runs and starts it with additional settings; resolves when ready. */
   restart(settings?: Readonly<Record<string, string>>): Promise<void>;
   /** The last lines that it printed. */
@@ -22,7 +26,7 @@ type Start = (settings: Readonly<Record<string, string>>) => Promise<Child>;
 
 /** @param died called whenever the process exits other than by a stop request */
 export async function startMember(
-  identity: Pick<Member, 'name' | 'role' | 'url'>,
+  identity: Pick<Member, 'name' | 'role' | 'url' | 'opsUrl'>,
   start: Start,
   died: () => void = () => undefined,
 ): Promise<Member> {
@@ -51,6 +55,9 @@ export async function startMember(
     ...identity,
     get alive() {
       return alive;
+    },
+    get pid() {
+      return child.pid;
     },
     exited: async () => {
       await child.exited;

@@ -26,6 +26,8 @@ export interface Stack {
   readonly incidents: string;
   readonly apis: readonly Member[];
   readonly workers: readonly Member[];
+  /** Settings of its server processes. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly organization: StackOrganization;
   newOrganization(): Promise<StackOrganization>;
   /** Advances business time at the rails and in the database. A failed call can be repeated. */
@@ -44,6 +46,8 @@ export interface StackOptions {
   readonly apis?: number;
   readonly workers?: number;
   readonly settings?: Readonly<Record<string, string>>;
+  /** URL of a load balancer in front of the API processes, to which the rails send their notices. */
+  readonly gatewayUrl?: string;
   /** Receives every line that an API or a worker prints. */
   readonly onLine?: (line: string) => void;
 }
@@ -62,7 +66,7 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
   // An idle connection dies with the database; the next query opens a new one.
   pool.on('error', () => undefined);
   const launch = async (
-    identity: Pick<Member, 'name' | 'role' | 'url'>,
+    identity: Pick<Member, 'name' | 'role' | 'url' | 'opsUrl'>,
     start: Parameters<typeof startMember>[1],
   ) => {
     const member = await startMember(identity, start, () => {
@@ -81,10 +85,15 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
   };
   try {
     const apiPorts = await ports(options.apis ?? 2);
+    const opsPorts = await ports((options.apis ?? 2) + (options.workers ?? 2));
     const simulatorPort = await freePort();
     const simulatorUrl = toUrl(simulatorPort);
     const settings = {
-      ...serverSettings({ databaseUrl, simulatorUrl, baseUrl: toUrl(apiPorts[0] ?? 1) }),
+      ...serverSettings({
+        databaseUrl,
+        simulatorUrl,
+        baseUrl: options.gatewayUrl ?? toUrl(apiPorts[0] ?? 1),
+      }),
       CAUDAL_LOG_LEVEL: 'warn',
       CAUDAL_WORKER_POLL_MS: '20',
       // The load sends each payer from its own address.
@@ -109,25 +118,30 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
           '--json',
         ),
       ) as StackOrganization;
-    const noticeUrls = apiPorts.map(toUrl);
+    const noticeUrls = options.gatewayUrl === undefined ? apiPorts.map(toUrl) : [options.gatewayUrl];
     const [organization, simulator, apis, workers] = await Promise.all([
       newOrganization(),
-      launch({ name: 'simulator', role: 'simulator', url: simulatorUrl }, () =>
+      launch({ name: 'simulator', role: 'simulator', url: simulatorUrl, opsUrl: '' }, () =>
         startSimulator(folder, simulatorPort, noticeUrls),
       ),
       Promise.all(
-        apiPorts.map((port, index) =>
-          launch({ name: `api ${index + 1}`, role: 'api', url: toUrl(port) }, (more) =>
-            startServer('api', { ...settings, CAUDAL_PORT: String(port), ...more }, options.onLine, entry),
-          ),
-        ),
+        apiPorts.map((port, index) => {
+          const opsPort = opsPorts[index] ?? 0;
+          const own = { CAUDAL_PORT: String(port), CAUDAL_OPS_PORT: String(opsPort) };
+          return launch(
+            { name: `api ${index + 1}`, role: 'api', url: toUrl(port), opsUrl: toUrl(opsPort) },
+            (more) => startServer('api', { ...settings, ...own, ...more }, options.onLine, entry),
+          );
+        }),
       ),
       Promise.all(
-        Array.from({ length: options.workers ?? 2 }, (_, index) =>
-          launch({ name: `worker ${index + 1}`, role: 'worker', url: '' }, (more) =>
-            startServer('worker', { ...settings, ...more }, options.onLine, entry),
-          ),
-        ),
+        opsPorts.slice(apiPorts.length).map((opsPort, index) => {
+          const own = { CAUDAL_OPS_PORT: String(opsPort) };
+          return launch(
+            { name: `worker ${index + 1}`, role: 'worker', url: '', opsUrl: toUrl(opsPort) },
+            (more) => startServer('worker', { ...settings, ...own, ...more }, options.onLine, entry),
+          );
+        }),
       ),
     ]);
     const query: Stack['query'] = async <Row extends QueryResultRow>(
@@ -143,6 +157,7 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
       incidents,
       apis,
       workers,
+      settings,
       organization,
       newOrganization,
       shiftTime: timeShifter(simulatorUrl, query),

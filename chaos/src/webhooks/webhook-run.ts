@@ -11,7 +11,7 @@ import { Outages } from '../faults/outages.ts';
 import { EVERY_CALL, type Faults, startFaults } from '../faults/rail-faults.ts';
 import { type SinkFaults, startSinkFaults } from '../faults/sink-faults.ts';
 import { fillDirectory, fund, type Payer } from '../load/payout-load.ts';
-import { WebhookLoad } from '../load/webhook-load.ts';
+import { type Lifecycles, WebhookLoad } from '../load/webhook-load.ts';
 import { drainPayins } from '../run/drain-payins.ts';
 import { drainPayouts } from '../run/drain-payouts.ts';
 import { drainWebhooks, findStalledQueues, reportsStalledQueues } from '../run/drain-webhooks.ts';
@@ -32,6 +32,8 @@ export interface WebhookRunOptions {
   readonly onlyLinks?: boolean;
 }
 
+const LIFECYCLES: Lifecycles = { payin: 42, payout: 42, link: 16 };
+const ONLY_LINKS: Lifecycles = { payin: 0, payout: 0, link: 1 };
 const ORGANIZATIONS = 3;
 const FUNDS_IN_CENTS = 90_000_000_000;
 const LANES = 64;
@@ -166,7 +168,7 @@ export class WebhookRun {
     this.stack = stack;
     this.journal = journal;
     this.sinks = sinks;
-    this.#load = new WebhookLoad(stack, journal, rails, payers, onlyLinks);
+    this.#load = new WebhookLoad(stack, journal, rails, payers, onlyLinks ? ONLY_LINKS : LIFECYCLES);
     this.#killer = new Killer({
       cluster,
       stack,
