@@ -1,0 +1,5 @@
+import type { Dashboard } from './dashboard.ts';
+import { DATABASE, WEBHOOKS } from './infrastructure.ts';
+import { MONEY, OVERVIEW, RAILS } from './payments.ts';
+
+export const DASHBOARDS: readonly Dashboard[] = [OVERVIEW, RAILS, WEBHOOKS, DATABASE, MONEY];

@@ -1,0 +1,104 @@
+/**
+ * npm run alerts: starts a deployment and a real Prometheus with the rules, runs the queries of every dashboard, injects
+ * the fault of each alert, and requires that exactly its alerts fire.
+ *
+ *   npm run alerts                     every fault alone
+ *   npm run alerts -- --ci --seed N    three faults: the seed selects them, so that several commits cover all
+ *   npm run alerts -- --only WORDS     faults whose name contains one of the words (separated by |)
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ALERTS } from '../alerts/alert-groups.ts';
+import type { InjectedFault } from './fault.ts';
+import { FAULTS } from './faults.ts';
+import { requireData } from './panels.ts';
+import { injectFault, requireQuiet, waitUntilQuiet } from './run-fault.ts';
+import { startWorld, type World } from './world.ts';
+
+const PROMETHEUS = fileURLToPath(new URL('../../prometheus/', import.meta.url));
+const { values } = parseArgs({
+  options: { ci: { type: 'boolean' }, seed: { type: 'string', default: '1' }, only: { type: 'string' } },
+  strict: true,
+});
+const CI_FAULTS = 3;
+let passed = 0;
+let failed = 0;
+
+async function step(name: string, run: () => Promise<string>): Promise<void> {
+  try {
+    const text = await run();
+    passed += 1;
+    console.log(`ok    ${name}${text === '' ? '' : `: ${text}`}`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAIL  ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function promtool(...args: readonly string[]): string {
+  const run = spawnSync('promtool', args, { encoding: 'utf8', cwd: PROMETHEUS });
+  if (run.error) throw new Error(`promtool: ${run.error.message} (install Debian's prometheus)`);
+  if (run.status !== 0) throw new Error(`promtool ${args[0]}:\n${run.stdout}${run.stderr}`);
+  return '';
+}
+
+function requireCoverage(): string {
+  const fired = new Set<string>(FAULTS.flatMap(({ fires }) => fires));
+  const missing = ALERTS.filter(({ name }) => !fired.has(name));
+  const stale = [...fired].filter((name) => !ALERTS.some((alert) => alert.name === name));
+  if (missing.length + stale.length > 0)
+    throw new Error(
+      `without a fault: ${missing.map(({ name }) => name).join(', ')}; no such alert: ${stale.join(', ')}`,
+    );
+  return `${ALERTS.length} alerts, ${FAULTS.length} faults`;
+}
+
+async function runFault(world: World, fault: InjectedFault): Promise<void> {
+  const failedBefore = failed;
+  await step(fault.name, async () => {
+    const { firedAfter, endedAfter } = await injectFault(world, fault);
+    return `${fault.fires.join(', ')} after ${firedAfter.toFixed(0)} s, ended after ${endedAfter.toFixed(0)} s`;
+  });
+  // Its alerts would fail the next fault too.
+  if (failed > failedBefore) await waitUntilQuiet(world).catch(() => undefined);
+}
+
+function selectFaults(): readonly InjectedFault[] {
+  const words = values.only?.split('|');
+  if (words) {
+    const selected = FAULTS.filter(({ name }) => words.some((word) => name.includes(word)));
+    if (selected.length === 0) throw new Error(`--only ${values.only}: no fault has such a name`);
+    return selected;
+  }
+  if (!values.ci) return FAULTS;
+  const first = (Number(values.seed) * CI_FAULTS) % FAULTS.length;
+  return [...FAULTS, ...FAULTS].slice(first, first + CI_FAULTS);
+}
+
+async function main(): Promise<void> {
+  const startedAt = performance.now();
+  const faults = selectFaults();
+  await step('rules are valid', async () => promtool('check', 'rules', 'caudal-rules.yaml'));
+  await step('rules pass their tests', async () =>
+    promtool('test', 'rules', ...readdirSync(join(PROMETHEUS, 'tests')).map((file) => join('tests', file))),
+  );
+  await step('every alert has a fault', async () => requireCoverage());
+  const world = await startWorld();
+  try {
+    await step('every panel has data', () => requireData(world));
+    await step('no alert fires without a fault', async () => requireQuiet(world).then(() => ''));
+    for (const fault of faults) await runFault(world, fault);
+  } finally {
+    await world.stop();
+  }
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  console.log(`${passed} passed, ${failed} failed in ${seconds} s`);
+  const counts = process.env['TEST_COUNTS'];
+  if (counts) appendFileSync(counts, `${passed} ${failed} 0\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+await main();
