@@ -54,6 +54,7 @@ function describeFile(folder: string, path: string): SiteFile {
     hash,
     encodings,
     immutable: /^(?:_astro|pagefind\/(?:fragment|index))\//.test(path),
-    addressed: /\.(?:html|md|txt)$/.test(path) && !LOCAL.test(path) && bytes.includes(EXAMPLE_ADDRESS),
+    hasExampleAddress:
+      /\.(?:html|md|txt)$/.test(path) && !LOCAL.test(path) && bytes.includes(EXAMPLE_ADDRESS),
   };
 }

@@ -1,4 +1,5 @@
 import { rolesWith } from '../../server/src/settings/role-settings.ts';
+import { fileSetting, SETTINGS_WITH_FILES } from '../../server/src/settings/secret-files.ts';
 import { SETTINGS } from '../../server/src/settings/settings.ts';
 import { code, parts, prose } from './markdown.ts';
 import type { Page } from './page.ts';
@@ -17,7 +18,8 @@ export function configurationPage(): Page {
           : `default: ${code(String(missing.data))}`;
     const roles = rolesWith(name);
     const needed = roles === null ? '' : `, needed by ${roles.map(code).join(', ')}`;
-    return `- **${code(name)}** *${fallback}*${needed}<br>${prose(findDescription(setting))}`;
+    const file = SETTINGS_WITH_FILES.includes(name) ? `; from a file: ${code(fileSetting(name))}` : '';
+    return `- **${code(name)}** *${fallback}*${needed}${file}<br>${prose(findDescription(setting))}`;
   });
   return {
     slug: 'operating/configuration',
@@ -25,6 +27,7 @@ export function configurationPage(): Page {
     description: 'Every setting of the server.',
     body: parts(
       'The server reads its environment once, at startup, and reports all errors together. An unknown `CAUDAL_…`, `BREB_…` or `PSE_…` variable is an error too, so that typos are detected.',
+      'A secret, or a URL with a password, is also read from the file that `…_FILE` names. One newline at the end of the file is ignored. Setting both is an error, as is a file that is empty or cannot be read.',
       'A setting that names roles is needed only by them: other processes start without it. [Secrets by role](/docs/operating/run-it#secrets-by-role) explains it.',
       `<div class="fields">\n\n${items.join('\n')}\n\n</div>`,
     ),

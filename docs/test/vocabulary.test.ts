@@ -6,6 +6,7 @@ import { COMMANDS } from '../../cli/src/command-list.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
 import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.columns.ts';
+import { fileSetting, SETTINGS_WITH_FILES } from '../../server/src/settings/secret-files.ts';
 import { SETTINGS } from '../../server/src/settings/settings.ts';
 import { FAILURE_REASONS } from '../../server/src/webhooks/sending/send-failure.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
@@ -43,7 +44,8 @@ describe('names in the hand-written pages', () => {
     const choices = OPERATOR_COMMANDS.flatMap(({ options }) =>
       options.flatMap((option) => option.choices ?? []),
     );
-    const settings = [...Object.keys(SETTINGS), ...CLIENT_VARIABLES];
+    const files = SETTINGS_WITH_FILES.map(fileSetting);
+    const settings = [...Object.keys(SETTINGS), ...files, ...CLIENT_VARIABLES];
     const known = new Set<string>([...values, ...PAYIN_ERROR_CODES, ...choices, ...settings]);
     expect(findUnknown(/`([A-Z][A-Z_]{2,}[A-Z])`/g, (name) => known.has(name))).toEqual([]);
   });
