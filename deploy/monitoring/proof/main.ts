@@ -11,6 +11,7 @@ import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { describeStalls, stallsBetween, watchStalls } from '../../../scripts/ci/machine-stalls.ts';
 import { ALERTS } from '../alerts/alert-groups.ts';
 import type { InjectedFault } from './fault.ts';
 import { FAULTS } from './faults.ts';
@@ -26,6 +27,7 @@ const { values } = parseArgs({
 const CI_FAULTS = 3;
 let passed = 0;
 let failed = 0;
+const watch = watchStalls();
 
 async function step(name: string, run: () => Promise<string>): Promise<void> {
   try {
@@ -56,14 +58,28 @@ function requireCoverage(): string {
   return `${ALERTS.length} alerts, ${FAULTS.length} faults`;
 }
 
+/** A fault that failed while the machine stalled, which fires alerts by itself, is injected once more. */
 async function runFault(world: World, fault: InjectedFault): Promise<void> {
-  const failedBefore = failed;
   await step(fault.name, async () => {
-    const { firedAfter, endedAfter } = await injectFault(world, fault);
-    return `${fault.fires.join(', ')} after ${firedAfter.toFixed(0)} s, ended after ${endedAfter.toFixed(0)} s`;
+    const startedAt = Date.now();
+    try {
+      return await inject(world, fault);
+    } catch (error) {
+      // Its alerts would fail the next fault too.
+      await waitUntilQuiet(world).catch(() => undefined);
+      const stalled = stallsBetween(watch.stalls, startedAt, Date.now());
+      if (stalled.length === 0) throw error;
+      console.log(
+        `again ${fault.name}: ${String(error)}; the machine stalled:\n  ${describeStalls(stalled)}`,
+      );
+    }
+    return await inject(world, fault);
   });
-  // Its alerts would fail the next fault too.
-  if (failed > failedBefore) await waitUntilQuiet(world).catch(() => undefined);
+}
+
+async function inject(world: World, fault: InjectedFault): Promise<string> {
+  const { firedAfter, endedAfter } = await injectFault(world, fault);
+  return `${fault.fires.join(', ')} after ${firedAfter.toFixed(0)} s, ended after ${endedAfter.toFixed(0)} s`;
 }
 
 function selectFaults(): readonly InjectedFault[] {
@@ -101,4 +117,8 @@ async function main(): Promise<void> {
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
-await main();
+try {
+  await main();
+} finally {
+  await watch.stop();
+}
