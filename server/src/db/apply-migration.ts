@@ -97,16 +97,18 @@ async function applyStep(
 
 /**
  * A concurrent build waits for transactions that are older than it and blocks nothing meanwhile, so it may wait as long as
- * retries may take.
+ * retries may take. It uses one core: parallel workers would finish earlier, but take the other cores from payments.
  */
 async function indexStep(client: Client, name: string, text: string, options: ApplyOptions): Promise<void> {
   await client.query(`set lock_timeout = '${options.lockWaitSeconds}s'`);
+  await client.query('set max_parallel_maintenance_workers = 0');
   try {
     await buildIndex(client, parseIndex(name, text), (work) => transact(client, name, options, work));
   } catch (error) {
     throw isLockTimeout(error) ? lockTimeout(name, options, error) : error;
   } finally {
     await client.query('reset lock_timeout').catch(() => {});
+    await client.query('reset max_parallel_maintenance_workers').catch(() => {});
   }
 }
 
