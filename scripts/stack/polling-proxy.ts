@@ -1,4 +1,4 @@
-import { createServer, request, type Server } from 'node:http';
+import { createServer, request, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Backend {
@@ -23,7 +23,7 @@ export class PollingProxy {
     this.#server = createServer((incoming, outgoing) => {
       const ready = [...this.#ready].flatMap(([backend, isReady]) => (isReady ? [backend] : []));
       const backend = ready[this.#next++ % Math.max(1, ready.length)];
-      if (!backend) return void outgoing.writeHead(502).end('no backend is ready');
+      if (!backend) return badGateway(outgoing, 'no_backend_ready');
       const { method = 'GET', headers, url = '/' } = incoming;
       const startedAt = performance.now();
       const forwarded = request(new URL(url, backend.url), { method, headers, agent: false }, (answer) => {
@@ -31,7 +31,9 @@ export class PollingProxy {
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
       });
-      forwarded.on('error', (error) => outgoing.writeHead(502).end(error.message));
+      forwarded.on('error', (error: NodeJS.ErrnoException) =>
+        badGateway(outgoing, error.code ?? error.message),
+      );
       incoming.pipe(forwarded);
     });
   }
@@ -78,4 +80,9 @@ export class PollingProxy {
       await sleep(this.#everyMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
     }
   }
+}
+
+function badGateway(response: ServerResponse, code: string): void {
+  if (!response.headersSent) response.writeHead(502, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ code }));
 }

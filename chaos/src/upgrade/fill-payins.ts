@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 
-const ROWS_PER_STATEMENT = 500_000;
+const ROWS_PER_STATEMENT = 250_000;
+const CONNECTIONS = 2;
 
 /** Ended payins, spread evenly over the first ten days of this month, with ids as the server makes them. */
 const FILL = `insert into caudal.payins
@@ -17,15 +18,28 @@ const FILL = `insert into caudal.payins
  * @param url of a superuser: triggers and row-level security do not apply
  */
 export async function fillPayins(url: string, organizationId: string, rows: number): Promise<void> {
+  let next = 1;
+  const fill = async (client: Client) => {
+    await client.query('set synchronous_commit = off');
+    await client.query('set session_replication_role = replica');
+    while (next <= rows) {
+      const from = next;
+      next += ROWS_PER_STATEMENT;
+      await client.query(FILL, [organizationId, from, Math.min(rows, next - 1), rows]);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => withClient(url, fill)));
+  await withClient(url, async (client) => {
+    await client.query('vacuum analyze caudal.payins');
+    await client.query('checkpoint');
+  });
+}
+
+async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query('set synchronous_commit = off');
-    await client.query('set session_replication_role = replica');
-    for (let from = 1; from <= rows; from += ROWS_PER_STATEMENT)
-      await client.query(FILL, [organizationId, from, Math.min(rows, from + ROWS_PER_STATEMENT - 1), rows]);
-    await client.query('vacuum analyze caudal.payins');
-    await client.query('checkpoint');
+    await work(client);
   } finally {
     await client.end();
   }
