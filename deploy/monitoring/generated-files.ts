@@ -10,10 +10,12 @@ export function monitoringFiles(): Record<string, string> {
   return {
     [`deploy/prometheus/${RULES_FILE}`]: HEAD + rulesYaml(PRODUCTION),
     ...Object.fromEntries(
-      ALERT_GROUPS.map((group) => [
-        `deploy/prometheus/tests/${group.name}.yaml`,
-        HEAD + promtoolTests(group),
-      ]),
+      ALERT_GROUPS.flatMap((group) =>
+        Object.entries(promtoolTests(group)).map(([name, text]) => [
+          `deploy/prometheus/tests/${name}.yaml`,
+          HEAD + text,
+        ]),
+      ),
     ),
     ...Object.fromEntries(
       DASHBOARDS.map((dashboard) => [`deploy/grafana/${dashboard.uid}.json`, dashboardJson(dashboard)]),

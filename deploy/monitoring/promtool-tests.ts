@@ -1,15 +1,33 @@
 import type { Alert, AlertGroup } from './alert.ts';
+import { type Duration, toSeconds } from './durations.ts';
 import { RULES_FILE, runbookUrl } from './rule-files.ts';
 
-/** The file of `promtool test rules` for a group: every alert fires once and stays quiet at least once. */
-export function promtoolTests(group: AlertGroup): string {
-  const tests = group.alerts.flatMap((alert) => [
+/**
+ * The files of `promtool test rules` for a group, by name: every alert fires once and stays quiet at least once. Alerts that
+ * wait for a day have a file with fewer evaluations: one per minute of two days takes promtool minutes.
+ */
+export function promtoolTests(group: AlertGroup): Record<string, string> {
+  const waitsForDay = (alert: Alert) => toSeconds(alert.for) >= toSeconds('1d');
+  const day = group.alerts.filter(waitsForDay);
+  return {
+    [group.name]: testFile(
+      group,
+      group.alerts.filter((alert) => !waitsForDay(alert)),
+      '1m',
+    ),
+    ...(day.length === 0 ? {} : { [`${group.name}-day`]: testFile(group, day, '10m') }),
+  };
+}
+
+function testFile(group: AlertGroup, alerts: readonly Alert[], evaluationInterval: Duration): string {
+  const tests = alerts.flatMap((alert) => [
     ...testLines(`${alert.name} fires`, alert, alert.fires, expectation(group, alert)),
     ...alert.quiet.flatMap((quiet, index) =>
       testLines(`${alert.name} stays quiet (${index + 1})`, alert, quiet, ['        exp_alerts: []']),
     ),
   ]);
-  return `${[`rule_files: [../${RULES_FILE}]`, 'evaluation_interval: 1m', 'tests:', ...tests].join('\n')}\n`;
+  const head = [`rule_files: [../${RULES_FILE}]`, `evaluation_interval: ${evaluationInterval}`, 'tests:'];
+  return `${[...head, ...tests].join('\n')}\n`;
 }
 
 function testLines(name: string, alert: Alert, test: Alert['quiet'][number], expected: string[]): string[] {

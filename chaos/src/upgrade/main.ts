@@ -118,7 +118,11 @@ async function migrateFilled(
   const locks = new LockWatch(stack.databaseUrl);
   await locks.start();
   const startedAt = performance.now();
-  await fleet.migrate(current).finally(() => locks.stop());
+  try {
+    await fleet.migrate(current);
+  } finally {
+    await locks.stop();
+  }
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const during = balancer.takeLongestMs();
   const requests = load.requests - requestsBefore;
