@@ -12,8 +12,6 @@ const LATE_MS = 500;
 const WINDOW_MS = 5000;
 /** Share of the CPU time that the hypervisor gave to other machines. */
 const STOLEN_SHARE = 0.2;
-/** The median duration of a fixed piece of work, as a multiple of the shortest so far. */
-const SLOWDOWN = 2.5;
 
 interface CpuTimes {
   readonly at: number;
@@ -31,14 +29,6 @@ function report(stall: Stall): void {
   process.stdout.write(`${JSON.stringify(stall)}\n`);
 }
 
-/** A fixed piece of work of about two milliseconds. @returns its duration */
-function timeFixedWork(): number {
-  const startedAt = performance.now();
-  let value = 1;
-  for (let step = 0; step < 1_000_000; step += 1) value = (value * 1_664_525 + step) | 0;
-  return value === 0 ? 0 : performance.now() - startedAt;
-}
-
 try {
   setPriority(-20);
 } catch {
@@ -46,25 +36,20 @@ try {
 }
 let sampledAt = Date.now();
 let window = readCpuTimes(sampledAt);
-let durations: number[] = [];
-let shortest = Infinity;
 const timer = setInterval(() => {
   const now = Date.now();
   const lateMs = now - sampledAt - SAMPLE_MS;
   if (lateMs > LATE_MS) report({ from: sampledAt, to: now, cause: `no process ran for ${lateMs} ms` });
   sampledAt = now;
-  durations.push(timeFixedWork());
   if (now - window.at < WINDOW_MS) return;
-  const median = durations.sort((a, b) => a - b)[durations.length >> 1] ?? 0;
-  shortest = Math.min(shortest, durations[0] ?? Infinity);
   const times = readCpuTimes(now);
   const share = (times.stolen - window.stolen) / Math.max(1, times.total - window.total);
-  const span = { from: window.at, to: now };
   if (share > STOLEN_SHARE)
-    report({ ...span, cause: `other machines took ${Math.round(share * 100)} % of the CPU time` });
-  else if (median > SLOWDOWN * shortest)
-    report({ ...span, cause: `the CPU was ${(median / shortest).toFixed(1)} times slower` });
+    report({
+      from: window.at,
+      to: now,
+      cause: `other machines took ${Math.round(share * 100)} % of the CPU time`,
+    });
   window = times;
-  durations = [];
 }, SAMPLE_MS);
 process.stdin.on('end', () => clearInterval(timer)).resume();
