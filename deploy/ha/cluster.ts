@@ -21,7 +21,7 @@ export const TEST_TIMES: FailoverTimes = { ttl: 8, loopWait: 2, retryTimeout: 3 
 
 const NODE_NAMES = ['n1', 'n2', 'n3'] as const;
 /** Patroni has tried to start PostgreSQL, and to rewind it, several times. */
-const REINITIALIZE_AFTER_MS = 15_000;
+const REINITIALIZE_AFTER_MS = 30_000;
 const START_WITHIN_MS = 90_000;
 const PACKAGES: Readonly<Record<string, string>> = {
   '/usr/bin/patroni': 'patroni',
@@ -164,7 +164,7 @@ class RunningCluster implements HaCluster {
   /** As an operator does with `patronictl reinit`: Patroni 3.0.2 cannot rewind every node that stopped during its recovery. */
   async #reinitializeFailed(members: readonly Member[], failedSince: Map<HaNode, number>): Promise<void> {
     for (const node of this.nodes) {
-      if (!members.some(({ name, state }) => name === node.name && state === 'start failed')) {
+      if (!isDown(members, node.name)) {
         failedSince.delete(node);
         continue;
       }
@@ -227,6 +227,13 @@ class RunningCluster implements HaCluster {
   #url(host: string, port: number, database: string): string {
     return `postgres://${SUPERUSER}:${this.nodes[0]?.superuserPassword ?? ''}@${host}:${port}/${database}`;
   }
+}
+
+/** While Patroni retries, the state of a node alternates between `starting`, `start failed` and others. */
+const WORKING_STATES = new Set(['running', 'streaming', 'creating replica']);
+
+function isDown(members: readonly Member[], node: string): boolean {
+  return members.some(({ name, state }) => name === node && !WORKING_STATES.has(state));
 }
 
 async function isEtcdHealthy({ etcdUrl }: HaNode): Promise<boolean> {
