@@ -14,7 +14,7 @@ import {
 } from './configuration.ts';
 import { HaNode, makeFolder } from './node.ts';
 import { launch, signal, waitUntilGone } from './process.ts';
-import { findLeader, isAgreed, type Member, readMembers } from './status.ts';
+import { findLeader, findTimeline, isAgreed, type Member, readMembers } from './status.ts';
 
 /** Shorter than in production, so that a hundred failovers take half an hour: docs/operating/failover.md. */
 export const TEST_TIMES: FailoverTimes = { ttl: 8, loopWait: 2, retryTimeout: 3 };
@@ -57,6 +57,8 @@ export interface HaCluster {
   nodeUrl(node: HaNode, database: string): string;
   /** The node that leads according to the first of these nodes that names one; by default any node. */
   leader(accordingTo?: readonly HaNode[]): Promise<HaNode | null>;
+  /** The newest timeline on which a node leads. Each promotion begins a new one. */
+  timeline(): Promise<number>;
   /**
    * Waits until all nodes see three members, one of them a synchronous standby, and HAProxy reaches the primary. A node on
    * which PostgreSQL does not start is reinitialized meanwhile.
@@ -148,6 +150,10 @@ class RunningCluster implements HaCluster {
     const views = await this.#views(accordingTo);
     const name = views.map(findLeader).find((leader) => leader !== null);
     return this.nodes.find((node) => node.name === name) ?? null;
+  }
+
+  async timeline(): Promise<number> {
+    return Math.max(...(await this.#views()).map(findTimeline));
   }
 
   async waitUntilHealthy(withinMs: number): Promise<void> {

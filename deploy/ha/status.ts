@@ -24,6 +24,11 @@ export function findLeader(members: readonly Member[]): string | null {
   return members.find(({ role }) => role === 'leader')?.name ?? null;
 }
 
+/** @returns the timeline of the leader; 0 without one. Each promotion begins a new timeline. */
+export function findTimeline(members: readonly Member[]): number {
+  return members.find(({ role }) => role === 'leader')?.timeline ?? 0;
+}
+
 /** A node that was cut off sees an old state for some seconds, so all nodes must agree. */
 export function isAgreed(views: readonly (readonly Member[])[]): boolean {
   return (

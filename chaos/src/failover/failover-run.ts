@@ -69,6 +69,7 @@ export class FailoverRun {
     await cluster.ha.waitUntilHealthy(HEALTHY_WITHIN_MS);
     await sleep(random.integer(PAUSE_MS.min, PAUSE_MS.max));
     const primary = await this.#primary();
+    const timeline = await cluster.ha.timeline();
     const direct: DirectWrite[] = [];
     const from = Date.now();
     this.#electionMs = 0;
@@ -76,6 +77,7 @@ export class FailoverRun {
       cluster: cluster.ha,
       primary,
       failedOver: () => this.#failedOver(primary),
+      promoted: () => this.#promoted(timeline),
       report: (writes) => void direct.push(...writes),
     });
     await cluster.ha.waitUntilHealthy(HEALTHY_WITHIN_MS);
@@ -83,7 +85,7 @@ export class FailoverRun {
     const until = Date.now();
     cluster.noteOutage({ from: new Date(from), until: new Date(until) });
     const leader = await this.#primary();
-    if ((leader.name !== primary.name) !== fault.movesPrimary)
+    if (!fault.mayKeepPrimary && (leader.name !== primary.name) !== fault.movesPrimary)
       failures.push(`${fault.title}: ${primary.name} led before, ${leader.name} leads after`);
     const accepted = direct.filter(({ acknowledged }) => acknowledged);
     if (accepted.length > 0)
@@ -182,11 +184,26 @@ export class FailoverRun {
 
   async #failedOver(old: HaNode): Promise<void> {
     const { ha } = this.#parts.cluster;
-    const startedAt = performance.now();
     const others = ha.nodes.filter((node) => node !== old);
-    while (((await ha.leader(others)) ?? old) === old) {
+    await this.#elected(
+      async () => ((await ha.leader(others)) ?? old) !== old,
+      `no other node than ${old.name} leads`,
+    );
+  }
+
+  #promoted(before: number): Promise<void> {
+    const { ha } = this.#parts.cluster;
+    return this.#elected(
+      async () => (await ha.timeline()) > before,
+      `no node leads on a timeline after ${before}`,
+    );
+  }
+
+  async #elected(isElected: () => Promise<boolean>, otherwise: string): Promise<void> {
+    const startedAt = performance.now();
+    while (!(await isElected())) {
       if (performance.now() - startedAt > FIRST_WRITE_WITHIN_MS)
-        throw new Error(`no other node leads after ${FIRST_WRITE_WITHIN_MS} ms`);
+        throw new Error(`${otherwise} after ${FIRST_WRITE_WITHIN_MS} ms`);
       await sleep(100);
     }
     this.#electionMs = performance.now() - startedAt;

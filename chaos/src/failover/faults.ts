@@ -16,6 +16,8 @@ interface FaultContext {
   readonly primary: HaNode;
   /** Resolves when another node leads and a write that started after this call is acknowledged. */
   readonly failedOver: () => Promise<void>;
+  /** The same, when the old primary may have been promoted again. */
+  readonly promoted: () => Promise<void>;
   /** Reports writes to the old primary that began when another node could lead: none may be acknowledged. */
   readonly report: (writes: readonly DirectWrite[]) => void;
 }
@@ -23,8 +25,10 @@ interface FaultContext {
 export interface ClusterFault {
   /** As in the table of the docs. */
   readonly title: string;
-  /** Whether another node must lead afterwards. */
+  /** Whether a node must have been promoted afterwards. */
   readonly movesPrimary: boolean;
+  /** The same node may be promoted again. */
+  readonly mayKeepPrimary?: boolean;
   /** Injects the fault, and removes it after the failover. */
   readonly run: (context: FaultContext) => Promise<void>;
 }
@@ -40,13 +44,13 @@ async function killMachine({ primary, failedOver }: FaultContext): Promise<void>
   primary.startPatroni();
 }
 
-async function killPostgres({ primary, failedOver }: FaultContext): Promise<void> {
+/** Patroni restarts PostgreSQL as a standby at once, which can win the election against the other nodes. */
+async function killPostgres({ primary, promoted }: FaultContext): Promise<void> {
   const pids = primary.postgresPids();
   for (const name of ['SIGSTOP', 'SIGKILL'] as const) for (const pid of pids) signal(pid, name);
-  await failedOver();
+  await promoted();
 }
 
-/** PostgreSQL continues without Patroni and does not know that another node leads. */
 async function killPatroni({ cluster, primary, failedOver, report }: FaultContext): Promise<void> {
   for (const pid of primary.patroniPids()) signal(pid, 'SIGKILL');
   await failedOver();
@@ -132,7 +136,12 @@ async function switchOver({ primary, failedOver }: FaultContext): Promise<void> 
 
 export const FAULTS = {
   machine: { title: 'kill -9 of Patroni and PostgreSQL', movesPrimary: true, run: killMachine },
-  postgres: { title: 'kill -9 of PostgreSQL only', movesPrimary: true, run: killPostgres },
+  postgres: {
+    title: 'kill -9 of PostgreSQL only',
+    movesPrimary: true,
+    mayKeepPrimary: true,
+    run: killPostgres,
+  },
   patroni: { title: 'kill -9 of Patroni only', movesPrimary: true, run: killPatroni },
   freeze: { title: 'frozen primary that wakes', movesPrimary: true, run: freeze },
   partition: { title: 'network partition of the primary', movesPrimary: true, run: partition },
