@@ -1,4 +1,5 @@
-import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -98,7 +99,7 @@ async function fillDisk({ cluster, primary, failedOver }: FaultContext): Promise
   const ballast = join(folder, 'ballast');
   try {
     const { bavail, bsize } = statfsSync(folder);
-    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+    execFileSync('fallocate', ['--length', String(bavail * bsize), ballast]);
     await writeWalUntilFull(cluster.nodeUrl(primary, 'postgres'));
     await failedOver();
   } finally {

@@ -7,8 +7,11 @@ const INSIDE = 'CAUDAL_FAILOVER_NAMESPACES';
 /** A network that exists only inside the namespace. */
 const NETWORK = '10.99.0';
 const NODES = 3;
-/** Several times the WAL that a node keeps; small enough to fill in a moment. */
-const WAL_FILE_SYSTEM = 'size=640m,mode=0755';
+/**
+ * Several times the WAL that a node keeps; small enough to fill in a moment. Each failover adds segments of a new timeline,
+ * and rewound nodes copy those of others: after 30 failovers, 640 MB were full on a node whose disk was not to be filled.
+ */
+const WAL_FILE_SYSTEM = 'size=1536m,mode=0755';
 
 /** The shell collects orphaned processes: Patroni takes a zombie for a running PostgreSQL. */
 const INIT = `
