@@ -28,8 +28,8 @@ export interface ClusterFault {
   readonly title: string;
   /** Whether a node must have been promoted afterwards. */
   readonly movesPrimary: boolean;
-  /** The same node may be promoted again. */
-  readonly mayKeepPrimary?: boolean;
+  /** Any node may lead afterwards. */
+  readonly anyLeader?: boolean;
   /** Injects the fault, and removes it after the failover. */
   readonly run: (context: FaultContext) => Promise<void>;
 }
@@ -86,6 +86,10 @@ async function partition({ cluster, primary, failedOver, report }: FaultContext)
  * API a restarted member returns old values until it has read its log, and a primary that reads an old leader key demotes
  * itself for some seconds.
  */
+/**
+ * The primary leads meanwhile (failsafe mode). The lock has expired when etcd wakes: rarely another node takes it before the
+ * primary renews it.
+ */
 async function loseEtcd({ cluster }: FaultContext): Promise<void> {
   const pids = cluster.nodes.flatMap((node) => node.etcdPids());
   for (const pid of pids) signal(pid, 'SIGSTOP');
@@ -140,7 +144,7 @@ export const FAULTS = {
   postgres: {
     title: 'kill -9 of PostgreSQL only',
     movesPrimary: true,
-    mayKeepPrimary: true,
+    anyLeader: true,
     run: killPostgres,
   },
   patroni: { title: 'kill -9 of Patroni only', movesPrimary: true, run: killPatroni },
@@ -148,7 +152,7 @@ export const FAULTS = {
   partition: { title: 'network partition of the primary', movesPrimary: true, run: partition },
   disk: { title: 'full disk (WAL)', movesPrimary: true, run: fillDisk },
   switchover: { title: 'planned switchover', movesPrimary: true, run: switchOver },
-  etcd: { title: 'etcd lost (no failover)', movesPrimary: false, run: loseEtcd },
+  etcd: { title: 'etcd lost (no failover)', movesPrimary: false, anyLeader: true, run: loseEtcd },
 } as const satisfies Readonly<Record<string, ClusterFault>>;
 
 export type FaultName = keyof typeof FAULTS;
