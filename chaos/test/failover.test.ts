@@ -150,7 +150,6 @@ describe('the table', () => {
   it('has a row per fault and one for all', () => {
     const result = {
       title: 'a',
-      moved: true,
       electionMs: 0,
       outageMs: 1500,
       acknowledged: 1200,

@@ -95,7 +95,6 @@ export class FailoverRun {
     const outageMs = acknowledgments.longestGapMs(from, until);
     return {
       title: fault.title,
-      moved: leader.name !== primary.name,
       electionMs: this.#electionMs,
       outageMs,
       refusedDirectWrites: direct.length - accepted.length,

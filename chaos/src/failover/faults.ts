@@ -86,10 +86,7 @@ async function partition({ cluster, primary, failedOver, report }: FaultContext)
  * API a restarted member returns old values until it has read its log, and a primary that reads an old leader key demotes
  * itself for some seconds.
  */
-/**
- * The primary leads meanwhile (failsafe mode). The lock has expired when etcd wakes: rarely another node takes it before the
- * primary renews it.
- */
+/** The primary leads meanwhile (failsafe mode). */
 async function loseEtcd({ cluster }: FaultContext): Promise<void> {
   const pids = cluster.nodes.flatMap((node) => node.etcdPids());
   for (const pid of pids) signal(pid, 'SIGSTOP');
@@ -152,7 +149,7 @@ export const FAULTS = {
   partition: { title: 'network partition of the primary', movesPrimary: true, run: partition },
   disk: { title: 'full disk (WAL)', movesPrimary: true, run: fillDisk },
   switchover: { title: 'planned switchover', movesPrimary: true, run: switchOver },
-  etcd: { title: 'etcd lost (no failover)', movesPrimary: false, anyLeader: true, run: loseEtcd },
+  etcd: { title: 'etcd lost (no failover)', movesPrimary: false, run: loseEtcd },
 } as const satisfies Readonly<Record<string, ClusterFault>>;
 
 export type FaultName = keyof typeof FAULTS;

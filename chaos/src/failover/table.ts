@@ -1,8 +1,6 @@
 /** Result of one fault. */
 export interface FaultResult {
   readonly title: string;
-  /** Whether another node leads than before. */
-  readonly moved: boolean;
   /** Until another node held the leader key. */
   readonly electionMs: number;
   /** Longest time without an acknowledged creation. */

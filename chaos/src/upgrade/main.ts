@@ -98,7 +98,10 @@ async function upgradeAndRollBack({ fleet, load, stack, rails, old, current }: P
   return problems;
 }
 
-/** Fills a table, then migrates under load. No statement waits longer for a lock of the migration than a write may. */
+/**
+ * Fills a table, then migrates under load. The migration blocks no statement, and delays no response, longer than a write
+ * may be blocked.
+ */
 async function migrateFilled(
   { stack, balancer, fleet, load, current }: Parts,
   payins: number,
@@ -136,6 +139,8 @@ async function migrateFilled(
   else outcome.fail(`failed requests: ${failures.join('; ')}`);
   if (locks.longestMs <= BLOCKED_MS) outcome.pass();
   else outcome.fail(`a statement waited ${locks.longestMs.toFixed(0)} ms for a lock of the migration`);
+  if (during - before <= BLOCKED_MS) outcome.pass();
+  else outcome.fail(`a request waited ${during.toFixed(0)} ms during the migration`);
   return outcome.done();
 }
 
