@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { recordTestCounts } from '../../scripts/test-counts.ts';
 
 const counts = { passed: 0, failed: 0 };
 
@@ -18,10 +18,9 @@ export async function check(name: string, run: () => unknown): Promise<boolean> 
   return problem === null;
 }
 
-/** Appends the counts to the file that TEST_COUNTS names (scripts/test-counts.ts), and returns the exit code. */
+/** Prints and records the counts. @returns the exit code */
 export function finishChecks(): number {
-  const file = process.env['TEST_COUNTS'];
-  if (file) appendFileSync(file, `${counts.passed} ${counts.failed} 0\n`);
+  recordTestCounts(counts.passed, counts.failed);
   console.log(`${counts.passed} passed, ${counts.failed} failed`);
   return counts.failed === 0 ? 0 : 1;
 }

@@ -9,14 +9,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeStalls, watchStalls } from './machine-stalls.ts';
 
-const [command = '', ...args] = process.argv.slice(2);
+const [command, ...args] = process.argv.slice(2);
+if (command === undefined) throw new Error('give the command to run: node scripts/ci/run-step.ts COMMAND…');
 const totalsFile = process.env['TEST_COUNTS'];
 const folder = mkdtempSync(join(tmpdir(), 'caudal-step-'));
 const countsFile = join(folder, 'counts');
 
-async function run(): Promise<number> {
+async function run(program: string): Promise<number> {
   writeFileSync(countsFile, '');
-  const child = spawn(command, args, {
+  const child = spawn(program, args, {
     stdio: 'inherit',
     env: { ...process.env, TEST_COUNTS: countsFile },
   });
@@ -25,12 +26,12 @@ async function run(): Promise<number> {
 }
 
 const watch = watchStalls();
-let exitCode = await run();
+let exitCode = await run(command);
 await watch.stop();
 if (watch.stalls.length > 0) console.log(`The machine stalled:\n  ${describeStalls(watch.stalls)}`);
 if (exitCode !== 0 && watch.stalls.length > 0) {
   console.log('The step failed while the machine stalled. Again:');
-  exitCode = await run();
+  exitCode = await run(command);
 }
 if (totalsFile) appendFileSync(totalsFile, readFileSync(countsFile));
 rmSync(folder, { recursive: true });

@@ -1,18 +1,14 @@
 /**
  * npm run alerts: starts a deployment and a real Prometheus with the rules, runs the queries of every dashboard, injects
  * the fault of each alert, and requires that exactly its alerts fire.
- *
- *   npm run alerts                     every fault alone
- *   npm run alerts -- --rules          only the rules and their tests, without a deployment
- *   npm run alerts -- --seed N         three faults, which the seed selects
- *   npm run alerts -- --only WORDS     faults whose name contains one of the words (separated by |)
  */
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { describeStalls, stallsBetween, watchStalls } from '../../../scripts/ci/machine-stalls.ts';
+import { recordTestCounts } from '../../../scripts/test-counts.ts';
 import { ALERTS } from '../alerts/alert-groups.ts';
 import type { InjectedFault } from './fault.ts';
 import { FAULTS } from './faults.ts';
@@ -21,8 +17,20 @@ import { injectFault, requireQuiet, waitUntilQuiet } from './run-fault.ts';
 import { startWorld, type World } from './world.ts';
 
 const PROMETHEUS = fileURLToPath(new URL('../../prometheus/', import.meta.url));
+const HELP = `npm run alerts [-- OPTIONS]: injects every fault, one after the other (about half an hour)
+
+  --rules         only the rules and their tests, without a deployment
+  --seed N        three faults, which the number selects
+  --only WORDS    faults whose name contains one of the words (separated by |)
+  --help          show this help
+`;
 const { values } = parseArgs({
-  options: { rules: { type: 'boolean' }, seed: { type: 'string' }, only: { type: 'string' } },
+  options: {
+    rules: { type: 'boolean' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    help: { type: 'boolean' },
+  },
   strict: true,
 });
 const SEEDED_FAULTS = 3;
@@ -59,7 +67,7 @@ function requireCoverage(): string {
   return `${ALERTS.length} alerts, ${FAULTS.length} faults`;
 }
 
-/** A fault that failed while the machine stalled, which fires alerts by itself, is injected once more. */
+/** Injects a fault. A stall of the machine can fire other alerts: a fault that failed during one is injected once more. */
 async function runFault(world: World, fault: InjectedFault): Promise<void> {
   await step(fault.name, async () => {
     const startedAt = Date.now();
@@ -91,6 +99,7 @@ function selectFaults(): readonly InjectedFault[] {
     return selected;
   }
   if (values.seed === undefined) return FAULTS;
+  if (!/^\d+$/.test(values.seed)) throw new Error(`--seed ${values.seed}: give a whole number`);
   const first = (Number(values.seed) * SEEDED_FAULTS) % FAULTS.length;
   return [...FAULTS, ...FAULTS].slice(first, first + SEEDED_FAULTS);
 }
@@ -107,6 +116,10 @@ async function proveAlerts(faults: readonly InjectedFault[]): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
   const startedAt = performance.now();
   const faults = selectFaults();
   await step('rules are valid', async () => promtool('check', 'rules', 'caudal-rules.yaml'));
@@ -117,8 +130,7 @@ async function main(): Promise<void> {
   if (!values.rules) await proveAlerts(faults);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   console.log(`${passed} passed, ${failed} failed in ${seconds} s`);
-  const counts = process.env['TEST_COUNTS'];
-  if (counts) appendFileSync(counts, `${passed} ${failed} 0\n`);
+  recordTestCounts(passed, failed);
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
