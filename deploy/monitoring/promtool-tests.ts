@@ -1,6 +1,6 @@
 import type { Alert, AlertGroup } from './alert.ts';
 import { type Duration, toSeconds } from './durations.ts';
-import { RULES_FILE, runbookUrl } from './rule-files.ts';
+import { RECORDING_GROUP, RULES_FILE, ruleGroup, runbookUrl } from './rule-files.ts';
 
 /**
  * The files of `promtool test rules` for a group, by name: every alert fires once and stays quiet at least once. Alerts that
@@ -26,7 +26,14 @@ function testFile(group: AlertGroup, alerts: readonly Alert[], evaluationInterva
       testLines(`${alert.name} stays quiet (${index + 1})`, alert, quiet, ['        exp_alerts: []']),
     ),
   ]);
-  const head = [`rule_files: [../${RULES_FILE}]`, `evaluation_interval: ${evaluationInterval}`, 'tests:'];
+  const head = [
+    `rule_files: [../${RULES_FILE}]`,
+    `evaluation_interval: ${evaluationInterval}`,
+    // promtool evaluates groups in random order unless their order is given. A recorded value of the evaluation before is
+    // stale for an alert when evaluations are more than five minutes apart.
+    `group_eval_order: [${RECORDING_GROUP}, ${ruleGroup(group)}]`,
+    'tests:',
+  ];
   return `${[...head, ...tests].join('\n')}\n`;
 }
 

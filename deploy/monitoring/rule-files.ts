@@ -6,7 +6,15 @@ import { RECORDING_RULES } from './recording-rules.ts';
 /** Where the docs of a deployment are; operators replace the host by their own (docs/operating/monitoring.md). */
 const DOCS = 'https://caudal.example.com/docs';
 
+/** The group of the recording rules, which the alerts read. */
+export const RECORDING_GROUP = 'caudal-recording';
+
 export const RULES_FILE = 'caudal-rules.yaml';
+
+/** The name of an alert group in the rules file. */
+export function ruleGroup(group: AlertGroup): string {
+  return `caudal-${group.name}`;
+}
 
 export function runbookUrl(group: AlertGroup, alert: Alert): string {
   return `${DOCS}/operating/runbooks/${group.name}/#${alert.name.toLowerCase()}`;
@@ -19,11 +27,11 @@ export function rulesYaml(durations: Durations): string {
     ...block('expr', expr(durations)),
   ]);
   const groups = ALERT_GROUPS.flatMap((group) => [
-    `  - name: caudal-${group.name}`,
+    `  - name: ${ruleGroup(group)}`,
     '    rules:',
     ...group.alerts.flatMap((alert) => alertLines(group, alert, durations)),
   ]);
-  return `${['groups:', '  - name: caudal-recording', '    rules:', ...recording, ...groups].join('\n')}\n`;
+  return `${['groups:', `  - name: ${RECORDING_GROUP}`, '    rules:', ...recording, ...groups].join('\n')}\n`;
 }
 
 function alertLines(group: AlertGroup, alert: Alert, durations: Durations): string[] {
