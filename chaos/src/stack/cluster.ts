@@ -2,13 +2,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
-import {
-  ACCEPT_COPY,
-  freePort,
-  type PostgresCluster,
-  startPostgres,
-} from '../../../scripts/stack/postgres.ts';
+import { ACCEPT_COPY, type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../../../scripts/stack/child.ts';
-import { freePort } from '../../../scripts/stack/postgres.ts';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 import type { SinkFault } from './sink.ts';
 
 const SINK = fileURLToPath(new URL('sink.ts', import.meta.url));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../scripts/stack/postgres.ts';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 import { RULES_FILE, rulesYaml } from '../rule-files.ts';
 import { SCRAPE_SECONDS, SHORT } from './durations.ts';
 

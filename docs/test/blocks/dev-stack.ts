@@ -5,7 +5,7 @@ import {
   type DevStack as RunningStack,
   startDevStack as startStack,
 } from '../../../scripts/stack/dev-stack.ts';
-import { freePort } from '../../../scripts/stack/postgres.ts';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 
 /** The running stack that the pages assume. */
 export interface DevStack extends RunningStack {

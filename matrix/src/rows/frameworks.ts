@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../scripts/stack/postgres.ts';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 import { Caudal } from '../../../sdk/src/index.ts';
 import type { MatrixContext, Row } from '../row.ts';
 import { plainEnvironment, runProgram } from '../run-program.ts';

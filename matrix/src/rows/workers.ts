@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { freePort } from '../../../scripts/stack/postgres.ts';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 import type { MatrixContext, Row } from '../row.ts';
 import { plainEnvironment, runProgram } from '../run-program.ts';
 import { sdkProject, writeFiles } from '../sdk-project.ts';

@@ -3,7 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { databaseUser, freePort } from '../../../scripts/stack/postgres.ts';
+import { freePort } from '../../../scripts/stack/free-port.ts';
+import { databaseUser } from '../../../scripts/stack/postgres.ts';
 import { until } from '../harness/until.ts';
 
 const PROGRAM = '/usr/sbin/pgbouncer';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
-import { freePort } from '../../../scripts/stack/postgres.ts';
+import { freePort } from '../../../scripts/stack/free-port.ts';
 import { startSimulator } from '../../../scripts/stack/processes.ts';
 import { cents } from '../../src/kit/money.ts';
 import { ERROR_CODES, RAILS } from '../../src/rails/contract.ts';
