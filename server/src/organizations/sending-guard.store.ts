@@ -20,7 +20,9 @@ const CONFIRM = statement(
   // Only another timeline of the same cluster, database and table: a dump restored elsewhere is confirmed by operators alone.
   `update caudal.sending_guard g set identity = now.identity, confirmed_at = clock_timestamp()
    from (select caudal.database_identity() as identity) now
-   where g.paused_at is null and now.identity is not null
+   -- All processes try at the same time: one commits, which waits for a standby, and the others do not wait for its lock.
+   where g.only_row = (select locked.only_row from caudal.sending_guard locked for update skip locked)
+     and g.paused_at is null and now.identity is not null
      and regexp_replace(g.identity, '[^/]*$', '') = regexp_replace(now.identity, '[^/]*$', '')
      and exists (select from caudal.continuity_marks m where m.mark = $1)
    returning 1`,

@@ -25,8 +25,15 @@ export interface GuardActions {
 
 /** A new mark is inserted by the first process that finds the newest one this old. */
 const MARK_EVERY_MS = 2000;
-/** After a failed insert: a database that cannot write, or a missing standby, must not collect waiting commits. */
-const RETRY_AFTER_BEATS = 75;
+
+type GuardWrite = 'mark' | 'confirm' | 'pause';
+
+/**
+ * Heartbeats without another try after a failed write. Marks wait long, because a database that cannot write, or a missing
+ * standby, must not collect waiting commits. Confirmations and pauses change one row, so only one of them can be committing;
+ * and nothing is sent until the confirmation.
+ */
+const RETRY_AFTER_BEATS: Readonly<Record<GuardWrite, number>> = { mark: 75, confirm: 5, pause: 5 };
 
 /**
  * Whether this process may send, as of the last heartbeat; before the first one it may not. A restored database differs from
@@ -40,8 +47,9 @@ export class SendingGuard {
   #logged: SendingHold | null = null;
   #takenAt = Number.NEGATIVE_INFINITY;
   #seen: ContinuityMark | null = null;
-  #working: Promise<void> | null = null;
-  #skipBeats = 0;
+  /** Per kind: a mark that waits for a lost primary must not delay the confirmation of the new one. */
+  readonly #working = new Map<GuardWrite, Promise<void>>();
+  readonly #skipBeats = new Map<GuardWrite, number>();
 
   constructor(actions: GuardActions, log: Log) {
     this.#actions = actions;
@@ -59,20 +67,23 @@ export class SendingGuard {
     this.#hold = hold;
     this.#report(hold);
     const seen = this.#seen;
-    if (hold === 'unconfirmed' && seen) this.#start(() => this.#confirm(seen));
+    if (hold === 'unconfirmed' && seen) this.#start('confirm', () => this.#confirm(seen));
     if (hold !== null) return;
     if (seen && (newest === null || newest.number < seen.number)) {
       // Restored in place without a new timeline, as by a snapshot of the disk.
       this.#hold = 'paused';
-      this.#start(() => this.#actions.pause('the database lacks commits that a running process had seen'));
+      this.#start('pause', () =>
+        this.#actions.pause('the database lacks commits that a running process had seen'),
+      );
       return;
     }
     this.#seen = newest;
-    if (newest === null || newest.ageMs > MARK_EVERY_MS) this.#start(() => this.#actions.insertMark());
+    if (newest === null || newest.ageMs > MARK_EVERY_MS)
+      this.#start('mark', () => this.#actions.insertMark());
   }
 
   async stop(): Promise<void> {
-    await this.#working;
+    await Promise.all(this.#working.values());
   }
 
   async #confirm({ mark }: ContinuityMark): Promise<void> {
@@ -83,24 +94,26 @@ export class SendingGuard {
     );
   }
 
-  /** One statement at a time, without waiting for it: reads must not depend on a database that can write. */
-  #start(work: () => Promise<void>): void {
-    if (this.#working) return;
-    if (this.#skipBeats > 0) {
-      this.#skipBeats -= 1;
+  /** One statement of a kind at a time, without waiting for it: reads must not depend on a database that can write. */
+  #start(kind: GuardWrite, write: () => Promise<void>): void {
+    if (this.#working.has(kind)) return;
+    const skip = this.#skipBeats.get(kind) ?? 0;
+    if (skip > 0) {
+      this.#skipBeats.set(kind, skip - 1);
       return;
     }
-    this.#working = work()
+    const working = write()
       .catch((error: unknown) => {
-        this.#skipBeats = RETRY_AFTER_BEATS;
+        this.#skipBeats.set(kind, RETRY_AFTER_BEATS[kind]);
         this.#log.debug(
           { ...errorFields(error), code: 'continuity_mark_failed' },
           'failed to write the sending guard',
         );
       })
       .finally(() => {
-        this.#working = null;
+        this.#working.delete(kind);
       });
+    this.#working.set(kind, working);
   }
 
   #report(hold: SendingHold | null): void {

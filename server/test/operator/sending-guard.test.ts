@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
@@ -24,11 +25,10 @@ const worker = () => {
 };
 
 /** The recorded identity has another last part, as after a promotion. */
-function changeTimeline(): Promise<object[]> {
-  return stack.database.query(
-    "update caudal.sending_guard set identity = regexp_replace(identity, '[^/]*$', '0000000F')",
-  );
-}
+const CHANGE_TIMELINE =
+  "update caudal.sending_guard set identity = regexp_replace(identity, '[^/]*$', '0000000F')";
+
+const changeTimeline = () => stack.database.query(CHANGE_TIMELINE);
 
 const isConfirmed = async () => (await stack.database.query(CURRENT)).length > 0;
 
@@ -56,6 +56,26 @@ describe('another timeline of the same database', () => {
     await changeTimeline();
     await until('the timeline is confirmed', isConfirmed, 10_000);
     await until('sending is resumed', async () => (await readMetric(worker(), METRIC)) === 0, 10_000);
+  });
+
+  it('is confirmed soon after another session stops locking the row', async () => {
+    await untilMarked();
+    const client = new Client({ connectionString: stack.database.ownerUrl });
+    await client.connect();
+    try {
+      // In one message, so that the worker does not confirm the change before the lock.
+      await client.query(
+        `begin; ${CHANGE_TIMELINE}; commit; begin; select from caudal.sending_guard for update`,
+      );
+      await until('sending is paused', async () => (await readMetric(worker(), METRIC)) === 1, 10_000);
+      // Longer than the lock timeout.
+      await client.query('select pg_sleep(4)');
+      expect(await isConfirmed()).toBe(false);
+      await client.query('commit');
+      await until('the timeline is confirmed', isConfirmed, 5000);
+    } finally {
+      await client.end();
+    }
   });
 
   it('is not confirmed by a process that started after the change', async () => {
