@@ -103,9 +103,13 @@ describe('acknowledged creations', () => {
     ]);
   });
 
-  it('give the longest period without one, also at the start and at the end', () => {
+  it('give the longest period without a payin, also at the start and at the end', () => {
     const acknowledgments = new Acknowledgments();
-    for (const atMs of [90, 100, 130, 190]) acknowledgments.all.push({ atMs } as Acknowledgment);
+    for (const atMs of [90, 100, 130, 190])
+      acknowledgments.all.push({ kind: 'payin', atMs } as Acknowledgment);
+    // Accepted also while the rails are paused after a failover.
+    acknowledgments.all.push({ kind: 'payout', atMs: 195 } as Acknowledgment);
+    expect(acknowledgments.lastPayinAtMs).toBe(190);
     expect(acknowledgments.longestGapMs(95, 200)).toBe(60);
     expect(acknowledgments.longestGapMs(95, 300)).toBe(110);
     expect(acknowledgments.longestGapMs(0, 91)).toBe(90);

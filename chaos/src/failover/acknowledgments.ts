@@ -31,17 +31,22 @@ export class Acknowledgments {
     };
   }
 
-  /** Longest time without a new acknowledgment in this period. Replays do not count. */
+  /**
+   * Longest time without a new payin in this period. Replays do not count, and neither do payouts: they are also accepted while
+   * nothing is sent.
+   */
   longestGapMs(fromMs: number, untilMs: number): number {
-    const times = this.all.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs < untilMs);
+    const times = this.all.flatMap(({ kind, atMs }) =>
+      kind === 'payin' && atMs > fromMs && atMs < untilMs ? [atMs] : [],
+    );
     return [...times, untilMs].reduce(
       ({ previous, longest }, atMs) => ({ previous: atMs, longest: Math.max(longest, atMs - previous) }),
       { previous: fromMs, longest: 0 },
     ).longest;
   }
 
-  get lastAtMs(): number {
-    return this.all.at(-1)?.atMs ?? 0;
+  get lastPayinAtMs(): number {
+    return this.all.findLast(({ kind }) => kind === 'payin')?.atMs ?? 0;
   }
 
   #take(line: Line): void {

@@ -218,9 +218,9 @@ export class FailoverRun {
 
   async #waitForWrite(afterMs: number): Promise<void> {
     const deadline = performance.now() + FIRST_WRITE_WITHIN_MS;
-    while (this.#parts.acknowledgments.lastAtMs <= afterMs) {
+    while (this.#parts.acknowledgments.lastPayinAtMs <= afterMs) {
       if (performance.now() > deadline)
-        throw new Error(`nothing was acknowledged for ${FIRST_WRITE_WITHIN_MS} ms`);
+        throw new Error(`no payin was acknowledged for ${FIRST_WRITE_WITHIN_MS} ms`);
       await sleep(20);
     }
   }
