@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { makeLog } from '../../src/kit/log.ts';
-import { SendingGuard } from '../../src/organizations/sending-guard.ts';
+import { type GuardActions, SendingGuard } from '../../src/organizations/sending-guard.ts';
 
 const SEEN = { number: 1, mark: 'a', ageMs: 0 };
 const OLD = { ...SEEN, ageMs: 60_000 };
@@ -8,9 +8,9 @@ const UNCONFIRMED = { hold: 'unconfirmed', newest: SEEN } as const;
 
 function guarded() {
   const actions = {
-    confirm: vi.fn(async () => true),
-    pause: vi.fn(async () => {}),
-    insertMark: vi.fn(async () => {}),
+    confirm: vi.fn<GuardActions['confirm']>(async () => true),
+    pause: vi.fn<GuardActions['pause']>(async () => {}),
+    insertMark: vi.fn<GuardActions['insertMark']>(async () => {}),
   };
   const guard = new SendingGuard(actions, makeLog({ level: 'silent', base: {} }));
   let beats = 0;
