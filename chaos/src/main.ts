@@ -31,7 +31,7 @@ const HELP = `npm run chaos [-- OPTIONS]
   --ci            the CI subset: 60 histories, half of the failpoints and planted bugs (chosen by the seed),
                   300 payouts, webhooks of 300
   --only WORDS    with --failpoints and --planted: only names that contain one of the words (separated by |);
-                  with --failovers: only these faults: ${Object.keys(FAULTS).join(', ')}
+                  with --failovers: only these faults (separated by |): ${Object.keys(FAULTS).join(', ')}
   --seed S        repeat the random choices of an earlier run
   --path P        with --histories and --seed: run only the failed history, with the path that its run printed
   --server DIR    with --payouts, --webhooks and --links: test the server in DIR, a modified copy of server/
