@@ -34,7 +34,7 @@ export function parseDoctorReport({ code, stdout, stderr }: ExitResult): DoctorR
       const check = checks.find((each) => each.name === name);
       if (!check)
         throw new Error(
-          `the report has no check ${name}, only ${checks.map((each) => each.name).join(', ')}`,
+          `the report has no check ${name}, only ${checks.map((each) => `${each.name}: ${each.status} (${each.message})`).join(', ')}`,
         );
       return check;
     },
