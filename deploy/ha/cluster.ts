@@ -15,7 +15,7 @@ import {
 } from './configuration.ts';
 import { HaNode, makeFolder } from './node.ts';
 import { launch, signal, waitUntilGone } from './process.ts';
-import { findLeader, findTimeline, isAgreed, type Member, readMembers } from './status.ts';
+import { findLeader, findTimeline, isAgreed, type Member, readLeaderKey, readMembers } from './status.ts';
 
 /** Shorter than in production, so that a hundred failovers take half an hour: docs/operating/failover.md. */
 export const TEST_TIMES: FailoverTimes = { ttl: 8, loopWait: 2, retryTimeout: 3 };
@@ -61,8 +61,8 @@ export interface HaCluster {
   /** The newest timeline on which a node leads. Each promotion begins a new one. */
   timeline(): Promise<number>;
   /**
-   * Waits until all nodes see three members, one of them a synchronous standby, and HAProxy reaches the primary. A node on
-   * which PostgreSQL does not start is reinitialized meanwhile.
+   * Waits until all nodes see three members, one of them a synchronous standby, every member of etcd names their leader, and
+   * HAProxy reaches the primary. A node on which PostgreSQL does not start is reinitialized meanwhile.
    */
   waitUntilHealthy(withinMs: number): Promise<void>;
   /** Names of the nodes that got a new copy of the database, because PostgreSQL did not start on their own. */
@@ -163,7 +163,7 @@ class RunningCluster implements HaCluster {
     const check = async () => {
       const views = await this.#views();
       await this.#reinitializeFailed(views.flat(), failedSince);
-      return isAgreed(views) && this.#isWritable();
+      return isAgreed(views) && (await this.#etcdNames(findLeader(views[0] ?? []))) && this.#isWritable();
     };
     await waitFor(deadline, 'a healthy cluster', check, async () => JSON.stringify(await this.#views()));
   }
@@ -197,6 +197,15 @@ class RunningCluster implements HaCluster {
 
   #views(nodes = this.nodes) {
     return Promise.all(nodes.map(({ patroniUrl }) => readMembers(patroniUrl)));
+  }
+
+  /**
+   * Whether every member of etcd names this leader. A member that was cut off returns the old leader for some seconds, and the
+   * nodes do not notice while they read from the others.
+   */
+  async #etcdNames(leader: string | null): Promise<boolean> {
+    const named = await Promise.all(this.nodes.map(({ etcdUrl }) => readLeaderKey(etcdUrl)));
+    return named.every((name) => name === leader);
   }
 
   #startHaproxy(folder: string, user: DatabaseUser): void {

@@ -33,6 +33,12 @@ export interface Passwords {
 export const SUPERUSER = 'postgres';
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
 
+const SCOPE = 'caudal';
+const NAMESPACE = '/caudal/';
+
+/** Where Patroni keeps the name of the leader in etcd, as a path of the v2 API. */
+export const LEADER_KEY_PATH = `/v2/keys${NAMESPACE}${SCOPE}/leader`;
+
 /** Patroni 3.0.2 loses acknowledged writes with the v3 API of etcd, so the test cluster uses the v2 API. */
 export function etcdArguments(
   node: NodeAddresses,
@@ -72,8 +78,8 @@ export function patroniConfiguration(
   const waldir = folders.wal === null ? [] : [{ waldir: folders.wal }];
   return JSON.stringify(
     {
-      scope: 'caudal',
-      namespace: '/caudal/',
+      scope: SCOPE,
+      namespace: NAMESPACE,
       name: node.name,
       restapi: { listen: rest, connect_address: rest },
       etcd: { hosts: nodes.map(({ host, etcdPort }) => `${host}:${etcdPort}`) },

@@ -1,3 +1,5 @@
+import { LEADER_KEY_PATH } from './configuration.ts';
+
 /** A member of the cluster, as Patroni's REST API reports it. */
 export interface Member {
   readonly name: string;
@@ -17,6 +19,19 @@ export async function readMembers(patroniUrl: string): Promise<readonly Member[]
     return ((await response.json()) as { readonly members: readonly Member[] }).members;
   } catch {
     return [];
+  }
+}
+
+/** @returns the leader that this member of etcd has stored, without asking the others; null when it does not respond */
+export async function readLeaderKey(etcdUrl: string): Promise<string | null> {
+  try {
+    const response = await fetch(`${etcdUrl}${LEADER_KEY_PATH}`, {
+      signal: AbortSignal.timeout(RESPONDS_WITHIN_MS),
+    });
+    const { node } = (await response.json()) as { readonly node?: { readonly value: string } };
+    return node?.value ?? null;
+  } catch {
+    return null;
   }
 }
 

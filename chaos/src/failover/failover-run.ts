@@ -83,10 +83,10 @@ export class FailoverRun {
       report: (writes) => void direct.push(...writes),
     });
     await cluster.ha.waitUntilHealthy(HEALTHY_WITHIN_MS);
+    const leader = await this.#primary();
     await this.#waitForWrite(Date.now());
     const until = Date.now();
     cluster.noteOutage({ from: new Date(from), until: new Date(until) });
-    const leader = await this.#primary();
     if (!fault.anyLeader && (leader.name !== primary.name) !== fault.movesPrimary)
       failures.push(`${fault.title}: ${primary.name} led before, ${leader.name} leads after`);
     const accepted = direct.filter(({ acknowledged }) => acknowledged);
