@@ -52,6 +52,7 @@ async function killPostgres({ primary, promoted }: FaultContext): Promise<void> 
   await promoted();
 }
 
+/** PostgreSQL continues without Patroni and does not know that another node leads. */
 async function killPatroni({ cluster, primary, failedOver, report }: FaultContext): Promise<void> {
   for (const pid of primary.patroniPids()) signal(pid, 'SIGKILL');
   await failedOver();
@@ -86,7 +87,6 @@ async function partition({ cluster, primary, failedOver, report }: FaultContext)
  * API a restarted member returns old values until it has read its log, and a primary that reads an old leader key demotes
  * itself for some seconds.
  */
-/** The primary leads meanwhile (failsafe mode). */
 async function loseEtcd({ cluster }: FaultContext): Promise<void> {
   const pids = cluster.nodes.flatMap((node) => node.etcdPids());
   for (const pid of pids) signal(pid, 'SIGSTOP');

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { freePort } from '../../../scripts/stack/free-port.ts';
-import { type PostgresCluster } from '../../../scripts/stack/postgres.ts';
+import type { PostgresCluster } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { print, reportTotals } from '../run/outcome.ts';

@@ -17,7 +17,7 @@ import { injectFault, requireQuiet, waitUntilQuiet } from './run-fault.ts';
 import { startWorld, type World } from './world.ts';
 
 const PROMETHEUS = fileURLToPath(new URL('../../prometheus/', import.meta.url));
-const HELP = `npm run alerts [-- OPTIONS]: injects every fault, one after the other (about half an hour)
+const HELP = `npm run alerts [-- OPTIONS]: injects every fault, one after the other (about 20 minutes)
 
   --rules         only the rules and their tests, without a deployment
   --seed N        three faults, which the number selects
