@@ -72,14 +72,16 @@ async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, l
   const { serve } = await import('./serve.ts');
   const { port, opsPort, stop } = await serve(role, config, log);
   const { environment, cell } = config;
-  log.info({ code: 'ready', port, opsPort, environment, cell }, 'ready');
-  log.flush();
-  // A parent process with an IPC channel receives the ports; the server stops when the channel closes.
-  process.send?.({ ready: true, port, opsPort });
-  const signal = await new Promise<string>((resolve) => {
+  // Before "ready" is announced: a supervisor may stop the process as soon as it reads that.
+  const stopRequested = new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
+    // A server started with an IPC channel stops when its parent closes the channel.
     if (process.connected) process.once('disconnect', () => resolve('disconnect'));
   });
+  log.info({ code: 'ready', port, opsPort, environment, cell }, 'ready');
+  log.flush();
+  process.send?.({ ready: true, port, opsPort });
+  const signal = await stopRequested;
   log.info({ code: 'stopping', signal }, 'stopping');
   const deadline = setTimeout(() => {
     log.error({ code: 'stop_timed_out' }, 'graceful stop timed out; exiting');
