@@ -87,7 +87,13 @@ export async function payoutsConcurrently(
     throw new InvariantViolation({ invariant: 'one_payout_per_request', about });
 }
 
-/** The balance covers one of them, whichever is first. */
+/** Below the network's limit: a rejection could release the money of one payout before another is created. */
+const MAX_COMPETING_CENTS = 1_000_000_000n;
+
+/**
+ * The balance covers all of them but one, whichever is last. Two that meet at its lock may exceed the network's limit: the
+ * release of the first waits for the lock behind the second.
+ */
 export async function competingPayouts(
   history: History,
   { meet }: StepOf<'competing_payouts'>,
@@ -95,19 +101,23 @@ export async function competingPayouts(
   const { world, organizationId } = history;
   const held = meet ? await HeldLock.acquire(world.stack.databaseUrl, LOCK_BALANCE, [organizationId]) : null;
   const before = await world.funds(organizationId);
-  const cents = Number((before.available + before.held) / 2n) + 1;
+  const total = before.available + before.held;
+  const half = total / 2n + 1n;
+  const cents = meet || half < MAX_COMPETING_CENTS ? half : MAX_COMPETING_CENTS;
+  const covered = Number(total / cents);
   const keyString = await getKey(history, 'ok');
   const making = Promise.all(
-    [0, 1].map(async (api) => {
-      const request = payoutRequest({ cents, idempotent: true }, world.freshName(), { keyString });
-      const answer = await history.merchant(api).createPayout(request);
+    Array.from({ length: Math.max(2, covered + 1) }, async (_, index) => {
+      const amount = { cents: Number(cents), idempotent: true };
+      const request = payoutRequest(amount, world.freshName(), { keyString });
+      const answer = await history.merchant(index % 2).createPayout(request);
       return remember(history, request, await existing(history, answer, request));
     }),
   );
   const [made] = await Promise.all([making, held && releaseWhenBothWait(history, held)]);
   const rows = await Promise.all(made.map(({ id }) => history.payoutRow(id)));
   const funded = rows.filter((row) => row?.error !== 'INSUFFICIENT_FUNDS').length;
-  if (funded > 1 || (funded === 0 && BigInt(cents) <= before.available))
+  if (funded > covered || (funded === 0 && cents <= before.available))
     throw new InvariantViolation({ invariant: 'hold_requires_funds', about: { before, rows } });
 }
 
