@@ -43,6 +43,8 @@ export function railCall<Body>(deps: Deps, call: RailCall<Body>) {
     const next = await applyFault(deps, call.rail, call.operation, reply);
     if (next === 'stop') return reply;
     if (next === 'unavailable') return reply.code(503).send({ code: 'SERVICE_UNAVAILABLE' });
+    if (next === 'rate-limited')
+      return reply.code(429).header('retry-after', '1').send({ code: 'TOO_MANY_REQUESTS' });
     if (typeof next === 'object') return reply.code(422).send(next);
     const { status = 200, body, entry, delivery = 'sent' } = execute(deps, call, request);
     await record(deps, entry);

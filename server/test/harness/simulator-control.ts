@@ -7,6 +7,7 @@ interface FaultRequest {
     | 'hang'
     | 'reset'
     | 'lost-answer'
+    | 'rate-limited'
     | 'duplicate'
     | 'reorder'
     | 'wrong-amount'

@@ -12,11 +12,13 @@ type Next =
   | 'go-on'
   | 'lose-answer'
   | 'unavailable'
+  | 'rate-limited'
   | 'stop'
   | { readonly code: string; readonly message: string };
 
 const NEXT_BY_FAULT = {
   down: 'unavailable',
+  'rate-limited': 'rate-limited',
   hang: 'stop',
   reset: 'stop',
   'lost-answer': 'lose-answer',

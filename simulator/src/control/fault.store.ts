@@ -2,7 +2,9 @@ import type { DirectoryCode } from '../breb/directory.ts';
 import type { FaultTarget, Rail } from '../operations.ts';
 
 /** Faults that apply to calls and notices. */
-const CALL_FAULTS = ['down', 'slow', 'hang', 'reset', 'lost-answer'] as const;
+const SHARED_FAULTS = ['down', 'slow', 'hang', 'reset', 'lost-answer'] as const;
+/** Faults that apply only to calls: the rail takes nothing now, and says when to try again. */
+export const CALL_ONLY_FAULTS = ['rate-limited'] as const;
 /** Faults that apply only to notices. */
 export const NOTICE_FAULTS = [
   'duplicate',
@@ -16,9 +18,9 @@ export const NOTICE_FAULTS = [
 /** Faults that apply only to lookups: the directory answers with the fault's code. */
 export const RESOLVE_FAULTS = ['rejected'] as const;
 
-export const FAULTS = [...CALL_FAULTS, ...NOTICE_FAULTS, ...RESOLVE_FAULTS] as const;
+export const FAULTS = [...SHARED_FAULTS, ...CALL_ONLY_FAULTS, ...NOTICE_FAULTS, ...RESOLVE_FAULTS] as const;
 
-export type CallFault = (typeof CALL_FAULTS | typeof RESOLVE_FAULTS)[number];
+export type CallFault = (typeof SHARED_FAULTS | typeof CALL_ONLY_FAULTS | typeof RESOLVE_FAULTS)[number];
 export type FaultName = (typeof FAULTS)[number];
 
 export type InjectedFault = {

@@ -8,6 +8,7 @@ import { OPERATIONS } from '../operations.ts';
 import { readBody } from '../request-body.ts';
 import {
   addFault,
+  CALL_ONLY_FAULTS,
   FAULTS,
   type InjectedFault,
   NOTICE_FAULTS,
@@ -43,6 +44,13 @@ const faultBody = z
     {
       path: ['fault'],
       message: 'applies only to notices: operation must be "notice"',
+    },
+  )
+  .refine(
+    ({ operation, fault }) => operation !== 'notice' || !CALL_ONLY_FAULTS.some((known) => known === fault),
+    {
+      path: ['fault'],
+      message: 'applies only to calls: operation must not be "notice"',
     },
   )
   .refine(
