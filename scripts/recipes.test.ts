@@ -138,11 +138,11 @@ export class ExampleConnector implements RailConnector {
   readonly listPayments = null;
 
   open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<OpenedCollection>[]> {
-    return Promise.resolve(orders.map(() => ({ kind: 'unknown', cause: 'example' })));
+    return Promise.resolve(orders.map(() => ({ kind: 'unknown', cause: 'example', sent: true })));
   }
 
   queryStatus(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
-    return Promise.resolve(references.map(() => ({ kind: 'unknown', cause: 'example' })));
+    return Promise.resolve(references.map(() => ({ kind: 'unknown', cause: 'example', sent: true })));
   }
 
   close(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {

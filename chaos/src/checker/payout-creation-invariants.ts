@@ -129,9 +129,8 @@ function cancelContradiction(
   if (status === 200) return payout?.status === 'CANCELED' ? null : 'reported as canceled, but it is not';
   if (status === 404) return payout ? 'reported as not found, but it exists' : null;
   if (code === 'payout_already_sent')
-    return payout && payout.attempts > 0 && payout.status !== 'CANCELED'
-      ? null
-      : 'reported as sent, but it was not';
+    // It may be canceled later, if certainly no order has left.
+    return payout && payout.attempts > 0 ? null : 'reported as sent, but it was not';
   if (code === 'payout_ended')
     return payout?.status === 'DECLINED' ? null : 'reported as ended, but it had not';
   return null;

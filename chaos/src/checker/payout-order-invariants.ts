@@ -68,18 +68,24 @@ function attemptViolations({ rows }: World, payout: PayoutRow, orders: readonly 
   ];
   if (attempts.length !== payout.attempts || attempts.some(({ number }, index) => number !== index + 1))
     return wrong(`${attempts.length} attempts recorded, expected ${payout.attempts}`);
+  const sent = attempts.filter(({ unsent }) => !unsent);
   const late = orders.some(
-    ({ atMs }, index) => attempts.filter(({ at }) => at.getTime() <= atMs).length < index + 1,
+    ({ atMs }, index) => sent.filter(({ at }) => at.getTime() <= atMs).length < index + 1,
   );
   return late ? wrong('an order arrived before its attempt was committed') : [];
 }
 
-/** The order is resent only after the rail, polled past its maximum processing time, reported it as unknown. */
+/**
+ * The order is resent only after the rail, polled past its maximum processing time, reported it as unknown. After an attempt
+ * of which certainly no order has left, the next may follow at once.
+ */
 function repeatViolations({ rows, rail, answersFor }: World, payout: PayoutRow): Violation[] {
   const invariant: InvariantCode = 'resend_requires_unknown_order';
   const attempts = rows.payouts.attemptsByPayout.get(payout.id) ?? [];
-  return attempts.slice(1).flatMap((attempt, index) => {
-    const sentAt = attempts[index]?.at.getTime() ?? 0;
+  return attempts.flatMap((attempt, index) => {
+    const earlier = attempts.slice(0, index).findLast(({ unsent }) => !unsent);
+    if (!earlier) return [];
+    const sentAt = earlier.at.getTime();
     const denied = answersFor(payout.endToEndId).some(
       (answer) =>
         answer.status === 'NOT_FOUND' &&

@@ -24,6 +24,8 @@ export interface AttemptRow {
   readonly payoutId: string;
   readonly number: number;
   readonly at: Date;
+  /** Certainly no order has left. */
+  readonly unsent: boolean;
 }
 
 interface PayoutTransition {
@@ -49,7 +51,9 @@ const PAYOUTS = `
 const HISTORY = `
   select payout_id as "payoutId", from_status as "from", to_status as "to", at from caudal.payout_history order by at`;
 
-const ATTEMPTS = `select payout_id as "payoutId", number, at from caudal.payout_attempts order by payout_id, number`;
+const ATTEMPTS = `
+  select payout_id as "payoutId", number, at, coalesce(answer in ('not_now', 'not_sent'), false) as unsent
+  from caudal.payout_attempts order by payout_id, number`;
 
 const EVENTS = `select id, event, resource_id as "resourceId" from caudal.events where resource = 'payout'`;
 

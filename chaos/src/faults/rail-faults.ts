@@ -19,6 +19,7 @@ const FAULT_KINDS: Readonly<Record<string, FaultKind>> = {
   'reset calls': { weight: 10, on: 'calls' },
   'lost-answer calls': { weight: 12, on: 'calls' },
   'down calls': { weight: 8, on: 'calls', persistent: true },
+  'rate-limited calls': { weight: 8, on: 'calls' },
   'duplicate notices': { weight: 10, on: 'notices' },
   'reorder notices': { weight: 8, on: 'notices' },
   'wrong-amount notices': { weight: 8, on: 'notices' },

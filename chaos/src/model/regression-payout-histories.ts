@@ -16,7 +16,7 @@ const LOOKED_UP = { ...PAYOUT, to: 'own', lookUp: 'named' } as const;
 /** More than the network's limit per order; rejected at submission. */
 const OVER_LIMIT = { ...PAYOUT, cents: 1_200_000_000 };
 
-function orders(fault: 'down' | 'lost-answer' | 'reset' | 'hang' | 'slow', times = 1): Step {
+function orders(fault: 'down' | 'lost-answer' | 'reset' | 'hang' | 'slow' | 'rate-limited', times = 1): Step {
   return { do: 'fault', rail: 'BRE_B', on: 'order', fault, times };
 }
 
@@ -94,6 +94,23 @@ export const REGRESSION_PAYOUT_HISTORIES: readonly RegressionHistory[] = [
       { do: 'shift', seconds: 3, awaitIdle: true },
       { do: 'shift', seconds: 31, awaitIdle: true },
       { do: 'shift', seconds: 15, awaitIdle: true },
+    ],
+  },
+  {
+    name: 'an order that the rail does not take now is sent later, or canceled if no order can have left',
+    steps: [
+      orders('rate-limited'),
+      SENT,
+      { do: 'shift', seconds: 3, awaitIdle: true },
+      orders('rate-limited'),
+      SENT,
+      { do: 'cancel', nth: -1, both: true },
+      orders('down'),
+      SENT,
+      orders('rate-limited'),
+      { do: 'shift', seconds: 45, awaitIdle: true },
+      { do: 'cancel', nth: -1, both: true },
+      { do: 'shift', seconds: 45, awaitIdle: true },
     ],
   },
   {

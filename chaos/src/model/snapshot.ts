@@ -60,6 +60,8 @@ interface AttemptRow {
   readonly number: number;
   /** Business time at which it was committed. */
   readonly seconds: number;
+  /** Certainly no order has left. */
+  readonly unsent: boolean;
 }
 
 interface HistoryRow {
@@ -177,7 +179,7 @@ const READ = `select json_build_object(
       updated_at >= expires_at as after_expiry
     from caudal.payment_links where organization_id = $1 and id = any ($5::uuid[])`)},
   'attempts', ${rows(`
-    select payout_id as payout, number, extract(epoch from at)::float8 as seconds
+    select payout_id as payout, number, extract(epoch from at)::float8 as seconds, coalesce(answer in ('not_now', 'not_sent'), false) as unsent
     from caudal.payout_attempts where organization_id = $1 and payout_id = any ($4::uuid[]) order by payout_id, number`)},
   'unacknowledged', json_build_object(
     'payins', (

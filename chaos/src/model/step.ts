@@ -14,7 +14,7 @@ export const NOTICE_FAULTS = [
   'slow',
   'down',
 ] as const;
-export const CALL_FAULTS = ['lost-answer', 'down', 'reset', 'hang', 'slow'] as const;
+export const CALL_FAULTS = ['lost-answer', 'down', 'reset', 'hang', 'slow', 'rate-limited'] as const;
 export const CALLS = ['open', 'query', 'close'] as const;
 export const ENDINGS = ['refused', 'canceled', 'limit', 'failed'] as const;
 

@@ -68,7 +68,7 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     patches: [
       {
         file: TRANSITIONS,
-        find: ` and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = 0`,
+        find: ` and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = p.unsent_attempts`,
         replace: ` and p.status = 'PROCESSING'`,
       },
     ],
@@ -84,8 +84,8 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     patches: [
       {
         file: OUTCOME,
-        find: `payout.attempts === 0 || !payout.noOrderInFlight) return NOTHING;`,
-        replace: `payout.attempts === 0) return NOTHING;`,
+        find: `payout.sentAttempts === 0 || !payout.noOrderInFlight) return NOTHING;`,
+        replace: `payout.sentAttempts === 0) return NOTHING;`,
       },
       {
         file: OUTCOME,
@@ -105,11 +105,41 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     breaks: ['resend_requires_unknown_order'],
   },
   {
+    name: 'an order whose response was lost is recorded as not sent',
+    patches: [
+      {
+        file: 'rails/contract.ts',
+        find: `(answer.kind === 'unknown' && !answer.sent)`,
+        replace: `answer.kind === 'unknown'`,
+      },
+    ],
+    steps: [orderFault('down'), PAYOUT, { do: 'shift', seconds: 3, awaitIdle: true }],
+    breaks: ['resend_requires_unknown_order', 'attempt_committed_before_send'],
+  },
+  {
+    name: 'an order is resent without a poll when the rail does not take its resend now',
+    patches: [
+      {
+        file: SENDS,
+        find: `case when t.is_unsent and p.unsent_attempts + 1 = p.attempts then`,
+        replace: `case when t.is_unsent then`,
+      },
+    ],
+    steps: [
+      orderFault('down'),
+      PAYOUT,
+      orderFault('rate-limited'),
+      { do: 'shift', seconds: 45, awaitIdle: true },
+      { do: 'shift', seconds: 3, awaitIdle: true },
+    ],
+    breaks: ['resend_requires_unknown_order'],
+  },
+  {
     name: 'the rejection of a resend is applied without verification',
     patches: [
       {
         file: OUTCOME,
-        find: `notification.kind === 'refused' && payout.attempts === 1`,
+        find: `notification.kind === 'refused' && payout.sentAttempts === 1`,
         replace: `notification.kind === 'refused'`,
       },
     ],
@@ -125,8 +155,8 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     patches: [
       {
         file: OUTCOME,
-        find: `return notification.kind === 'refused' && payout.attempts === 1`,
-        replace: `return notification.kind === 'declined' || payout.attempts === 1`,
+        find: `return notification.kind === 'refused' && payout.sentAttempts === 1`,
+        replace: `return notification.kind === 'declined' || payout.sentAttempts === 1`,
       },
     ],
     steps: [
@@ -151,12 +181,12 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     patches: [
       {
         file: TRANSITIONS,
-        find: `rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'poll' end,`,
+        find: `rail_task = case when m.to_status = 'DECLINED' and p.attempts > p.unsent_attempts then 'poll' end,`,
         replace: 'rail_task = null,',
       },
       {
         file: TRANSITIONS,
-        find: `rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => \${TRANSITIONS.scalar(1)} / 1000.0) end,`,
+        find: `rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > p.unsent_attempts then moment.at + make_interval(secs => \${TRANSITIONS.scalar(1)} / 1000.0) end,`,
         // Keeps the parameter, because PostgreSQL could not infer its type otherwise.
         replace:
           'rail_due_at = case when false then moment.at + make_interval(secs => ${TRANSITIONS.scalar(1)} / 1000.0) end,',

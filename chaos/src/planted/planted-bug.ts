@@ -52,6 +52,6 @@ export const PAYOUT: Extract<Step, { do: 'payout' }> & { readonly awaitIdle: boo
 };
 
 /** A fault for the next order. */
-export function orderFault(fault: 'down' | 'lost-answer'): Step {
+export function orderFault(fault: 'down' | 'lost-answer' | 'rate-limited'): Step {
   return { do: 'fault', rail: 'BRE_B', on: 'order', fault, times: 1 };
 }

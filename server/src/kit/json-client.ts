@@ -5,6 +5,8 @@ import { activeTrace, formatTraceparent } from './trace-context.ts';
 export interface JsonResponse {
   readonly status: number;
   readonly body: unknown;
+  /** Of the header Retry-After; null without one in seconds. */
+  readonly retryAfterMs: number | null;
 }
 
 interface JsonCall {
@@ -48,7 +50,7 @@ export class JsonClient {
   /** @throws when there is no complete, valid response in time */
   async call(call: JsonCall): Promise<JsonResponse> {
     const trace = activeTrace();
-    const { statusCode, body } = await this.#pool.request({
+    const { statusCode, headers, body } = await this.#pool.request({
       method: call.method,
       path: this.#prefix + call.path,
       headers: {
@@ -61,14 +63,19 @@ export class JsonClient {
       signal: call.signal,
     });
     const text = await body.text();
-    if (statusCode === 200) return { status: statusCode, body: JSON.parse(text) as unknown };
+    const retryAfterMs = readRetryAfter(headers['retry-after']);
+    if (statusCode === 200) return { status: statusCode, body: JSON.parse(text) as unknown, retryAfterMs };
     // Only a 200 must be JSON: a 401 or 503 of an intermediary often has an HTML page or no body.
-    return { status: statusCode, body: this.#readsRejections ? jsonOrNull(text) : null };
+    return { status: statusCode, body: this.#readsRejections ? jsonOrNull(text) : null, retryAfterMs };
   }
 
   close(): Promise<void> {
     return this.#pool.destroy();
   }
+}
+
+function readRetryAfter(header: string | string[] | undefined): number | null {
+  return typeof header === 'string' && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : null;
 }
 
 function jsonOrNull(text: string): unknown {

@@ -1,5 +1,6 @@
 import type { PayinOverview } from '../flows/payins/show-payin.system.ts';
 import { decimalPesos } from '../kit/money.ts';
+import { failureCause } from '../rails/contract.ts';
 
 type DetailedPayin = PayinOverview['payin'];
 
@@ -114,8 +115,7 @@ function nextWork({ rail_task: task, rail_due_at: dueAt, rail_attempts: attempts
 
 function railStatusJson(status: PayinOverview['railStatus']) {
   if (status === null) return null;
-  if (status.kind !== 'yes')
-    return { answered: false, cause: status.kind === 'no' ? status.railCode : status.cause };
+  if (status.kind !== 'yes') return { answered: false, cause: failureCause(status) };
   const { state, payments, errorCode } = status.value;
   return {
     answered: true,
@@ -131,8 +131,7 @@ function railStatusJson(status: PayinOverview['railStatus']) {
 
 function railStatusText(status: PayinOverview['railStatus']): string {
   if (status === null) return 'never sent';
-  if (status.kind !== 'yes')
-    return `no clear answer (${status.kind === 'no' ? status.railCode : status.cause})`;
+  if (status.kind !== 'yes') return `no clear answer (${failureCause(status)})`;
   const { state, payments } = status.value;
   const listed = payments.map(
     ({ executionId, amount }) => `payment ${executionId} of COP ${decimalPesos(amount)}`,

@@ -9,7 +9,7 @@ import type { Transition } from './payout.outcome.ts';
 import { OVERDUE_SECONDS, type PayoutTask } from './payout.polling.ts';
 import { PAYOUT_LIST, type PayoutRow, SUSPENDED } from './payout.store.ts';
 
-const SELECT_STATE = `select ${PAYOUT_LIST}, p.rail_task, p.lease_token, p.attempts, p.held_until > caudal.now() as held, p.held_until, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
+const SELECT_STATE = `select ${PAYOUT_LIST}, p.rail_task, p.lease_token, p.attempts, p.attempts - p.unsent_attempts as sent_attempts, p.held_until > caudal.now() as held, p.held_until, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join ${ROW_IDS.as('w')} on p.organization_id = w.organization_id and p.id = w.id
@@ -22,6 +22,8 @@ export interface LockedPayout extends PayoutRow {
   rail_task: 'send' | 'poll' | null;
   lease_token: string | null;
   attempts: number;
+  /** Attempts that may have left: the rail had the order, or it is not known. */
+  sent_attempts: number;
   /** Waits because its receiver is new; null without a hold. */
   held: boolean | null;
   held_until: Date | null;
@@ -87,8 +89,8 @@ const TRANSITION = statement(
        -- Business time is the transaction's start, which can be older than updated_at when it waited for the row lock.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        -- The rail may still execute a rejected order, and the notice about it may be lost: poll once more.
-       rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'poll' end,
-       rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => ${TRANSITIONS.scalar(1)} / 1000.0) end,
+       rail_task = case when m.to_status = 'DECLINED' and p.attempts > p.unsent_attempts then 'poll' end,
+       rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > p.unsent_attempts then moment.at + make_interval(secs => ${TRANSITIONS.scalar(1)} / 1000.0) end,
        leased_until = null, lease_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = 'PROCESSING'
@@ -110,7 +112,7 @@ const CANCEL = statement(
        status = 'CANCELED', result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        rail_task = null, rail_due_at = null, leased_until = null, lease_token = null
      from moment
-     where p.organization_id = $1 and p.id = $2 and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = 0
+     where p.organization_id = $1 and p.id = $2 and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = p.unsent_attempts
      returning ${PAYOUT_LIST}
    ),
    history as (
@@ -160,7 +162,7 @@ export async function adoptExecutions(tx: Tx, adopted: readonly RecordOf<typeof 
 }
 
 /**
- * Cancels a payout without a committed attempt. This update and the one that commits an attempt lock the same row: the
+ * Cancels a payout of which certainly no order has left. This update and the one that commits an attempt lock the same row: the
  * second to run sees the change of the first and matches nothing.
  * @returns null when the payout can no longer be canceled
  */
@@ -252,11 +254,11 @@ const SENDABLE = `p.rail_task = 'send' and p.organization_id <> all (${SUSPENDED
 /** Held because their receiver is new. A condition of its own: few rows, with an index. */
 const HELD = `${SENDABLE} and p.held_until > caudal.now()`;
 
-// Includes payouts scheduled for a resend: they have been sent before.
+// Includes payouts scheduled for a resend: they may have been sent before.
 const OVERDUE = `from (
     select * from caudal.payouts where rail_task = 'poll' and status = 'PROCESSING'
     union all
-    select * from caudal.payouts where rail_task = 'send' and attempts > 0
+    select * from caudal.payouts where rail_task = 'send' and attempts > 0 and attempts > unsent_attempts
   ) as p where p.first_sent_at <= caudal.now() - interval '${OVERDUE_SECONDS} seconds'`;
 
 const WAITING = statement(
@@ -265,8 +267,10 @@ const WAITING = statement(
      select (select count(*)::int from (select from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) c) as waiting,
        (select count(*)::int from (select from caudal.payouts p where ${HELD} limit ${COUNTED}) c) as held,
        (select count(*)::int from (select ${OVERDUE} limit ${COUNTED}) c) as unknown,
-       (select extract(epoch from caudal.now() - min(p.rail_due_at)) from (
-         select p.rail_due_at from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) p) as oldest_send_seconds
+       (select extract(epoch from caudal.now() - min(p.since)) from (
+         -- A payout that the rail did not take waits since its first attempt, although each attempt postpones the next.
+         select case when p.attempts > 0 and p.attempts = p.unsent_attempts then least(p.first_sent_at, p.rail_due_at) else p.rail_due_at end as since
+         from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) p) as oldest_send_seconds
    ) as counts`,
 );
 

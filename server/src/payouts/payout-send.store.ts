@@ -1,4 +1,4 @@
-import { milliseconds, nullable, ROW_ID, type RowId, smallint, text } from '../db/columns.ts';
+import { flag, milliseconds, nullable, ROW_ID, type RowId, smallint, text } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
@@ -20,8 +20,10 @@ export interface DueOrder extends RowId {
   readonly traceContext: Buffer | null;
 }
 
-/** After this many attempts only an operator can decide; `payouts unknown` lists the payout. */
-const MAX_ATTEMPTS = 1000;
+/** After this many attempts that may have left, only an operator can decide; `payouts unknown` lists the payout. */
+const MAX_SENT_ATTEMPTS = 1000;
+/** The number of an attempt is a smallint. A rail that cannot be reached for a month gets there. */
+const MAX_ATTEMPTS = 32_000;
 
 /** SQL condition: a payout is due to be sent and not leased. */
 export const SENDS_DUE = `exists (select from caudal.payouts p
@@ -87,7 +89,7 @@ const COMMIT_ATTEMPTS = statement(
      select d.organization_id, d.id from senders as o cross join lateral (
        select p.organization_id, p.id from caudal.payouts p
        where p.organization_id = o.id and p.rail_task = 'send' and p.rail_due_at <= caudal.now()
-         and (p.leased_until is null or p.leased_until < clock_timestamp()) and p.attempts < ${MAX_ATTEMPTS}
+         and (p.leased_until is null or p.leased_until < clock_timestamp()) and p.attempts < ${MAX_ATTEMPTS} and p.attempts - p.unsent_attempts < ${MAX_SENT_ATTEMPTS}
          and (p.resolved_at is null or p.resolved_at > caudal.now() - make_interval(secs => $4 / 1000.0))
          and not (${HELD_AFTER_RESTORE})
        order by p.rail_due_at limit $2 for update skip locked
@@ -110,7 +112,7 @@ const COMMIT_ATTEMPTS = statement(
 
 /**
  * Leases due payouts and records an attempt for each. Orders are sent only after this commits; from then on only the rail
- * knows their outcome, and the payouts can no longer be canceled. Payouts of a suspended organization wait.
+ * knows their outcome, and the payouts can be canceled only if it turns out that no order has left. Payouts of a suspended organization wait.
  * @param maxEach limit per organization
  */
 export async function commitAttempts(
@@ -139,11 +141,13 @@ export async function scheduleResend(tx: Tx, { organizationId, id }: RowId): Pro
 const ANSWERS = new RowSet({
   ...ROW_ID,
   attempt: smallint,
-  answer: text<'accepted' | 'duplicate' | 'refused' | 'unknown'>(),
+  /** `not_now` and `not_sent`: certainly no order has left. */
+  answer: text<'accepted' | 'duplicate' | 'refused' | 'not_now' | 'not_sent' | 'unknown'>(),
   error_code: nullable(text<RailErrorCode>()),
   reason: nullable(text()),
-  /** Delay until the first poll. */
-  poll_after_ms: milliseconds,
+  is_unsent: flag,
+  /** Delay until the next task. */
+  next_after_ms: milliseconds,
 });
 
 /** The rail's answer to one attempt. */
@@ -160,12 +164,18 @@ const RECORD = statement(
      from answers t, moment where a.organization_id = t.organization_id and a.payout_id = t.id and a.number = t.attempt and a.answer is null
    )
    update caudal.payouts p set
-     rail_due_at = moment.at + make_interval(secs => t.poll_after_ms / 1000.0), leased_until = null, lease_token = null
+     unsent_attempts = p.unsent_attempts + t.is_unsent::integer,
+     -- An earlier attempt may have left: only the rail's status decides whether the order may be sent again.
+     rail_task = case when t.is_unsent and p.unsent_attempts + 1 = p.attempts then 'send' else 'poll' end,
+     rail_due_at = moment.at + make_interval(secs => t.next_after_ms / 1000.0), leased_until = null, lease_token = null
    from answers t, moment
    where p.organization_id = t.organization_id and p.id = t.id and p.lease_token = ${ANSWERS.scalar(1)} and p.rail_task = 'poll'`,
 );
 
-/** Records answers and schedules polls. A payout that is final or leased by another process only gets its answer recorded. */
+/**
+ * Records answers and schedules the next task: to poll the rail, or to send again if certainly no order has left. A payout
+ * that is final or leased by another process only gets its answer recorded.
+ */
 export async function recordAnswers(
   tx: Tx,
   answers: readonly AttemptAnswer[],
@@ -176,8 +186,8 @@ export async function recordAnswers(
 
 export interface ExpiredResolutionOrder extends RowId {
   readonly resolutionId: string;
-  /** Attempts so far. */
-  readonly attempts: number;
+  /** Attempts so far that may have left. */
+  readonly sentAttempts: number;
   readonly encryptedReceiver: Buffer;
   readonly holder: Buffer;
 }
@@ -192,7 +202,7 @@ const LEASE_EXPIRED_RESOLUTIONS = statement(
    )
    update caudal.payouts p set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.receiver as encrypted_receiver, p.holder, p.resolution_id, p.attempts`,
+   returning p.organization_id, p.id, p.receiver as encrypted_receiver, p.holder, p.resolution_id, p.attempts - p.unsent_attempts as sent_attempts`,
 );
 
 /** Leases payouts waiting to be sent whose directory resolution has expired. */

@@ -41,7 +41,8 @@ export interface Decision {
 export interface OutcomeInput {
   readonly status: PayoutStatus;
   readonly amount: Cents;
-  readonly attempts: number;
+  /** Attempts that may have left. */
+  readonly sentAttempts: number;
   readonly executionId: string | null;
   /** The rail's error code when it rejected the last attempt. */
   readonly rejection: RailErrorCode | null;
@@ -58,8 +59,8 @@ const NOTHING: Decision = { transition: null, detectedAnomalies: [], sendAgain: 
 
 /**
  * Decides from a notification alone only when it reports the expected outcome: a sent order is settled for its amount.
- * Everything else needs verification: the rail is queried, and its answer decides. A rejection of the first and only
- * attempt is accepted too, because no other order can be in flight.
+ * Everything else needs verification: the rail is queried, and its answer decides. A rejection of the only
+ * attempt that left is accepted too, because no other order can be in flight.
  */
 export function decideFromNotification(
   payout: OutcomeInput | null,
@@ -71,7 +72,7 @@ export function decideFromNotification(
     if (payout.status === 'CONFIRMED')
       return payout.executionId === notification.executionId ? 'duplicate' : 'needs_verification';
     const expected =
-      payout.status === 'PROCESSING' && payout.attempts > 0 && notification.amount === payout.amount;
+      payout.status === 'PROCESSING' && payout.sentAttempts > 0 && notification.amount === payout.amount;
     return expected && !isTaken(notification.executionId)
       ? confirmed(notification.executionId, 'settled_on_notification')
       : 'needs_verification';
@@ -81,7 +82,7 @@ export function decideFromNotification(
       ? 'duplicate'
       : { ...NOTHING, detectedAnomalies: [contradiction()] };
   if (isFinal(payout.status)) return 'duplicate';
-  return notification.kind === 'refused' && payout.attempts === 1
+  return notification.kind === 'refused' && payout.sentAttempts === 1
     ? declined(notification.errorCode, 'order_refused')
     : 'needs_verification';
 }
@@ -158,7 +159,7 @@ function settled(
 }
 
 function notFound(payout: OutcomeInput): Decision {
-  if (payout.status !== 'PROCESSING' || payout.attempts === 0 || !payout.noOrderInFlight) return NOTHING;
+  if (payout.status !== 'PROCESSING' || payout.sentAttempts === 0 || !payout.noOrderInFlight) return NOTHING;
   if (payout.rejection !== null) return declined(payout.rejection, 'order_refused');
   return { ...NOTHING, sendAgain: payout.rejectsDuplicateOrders };
 }

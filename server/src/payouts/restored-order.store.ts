@@ -99,14 +99,15 @@ const MARK_SENT = statement(
   // Clearing the lease discards what a process decided before. The rail is polled at once.
   `with moment as materialized (select caudal.now() as at),
    sent as (
-     update caudal.payouts p set rail_task = 'poll', rail_due_at = moment.at, attempts = 1, first_sent_at = moment.at, last_sent_at = moment.at,
+     update caudal.payouts p set rail_task = 'poll', rail_due_at = moment.at, attempts = p.attempts + 1,
+       first_sent_at = coalesce(p.first_sent_at, moment.at), last_sent_at = moment.at,
        leased_until = null, lease_token = null
      from moment, ${ROW_IDS.as('w')}
-     where p.organization_id = w.organization_id and p.id = w.id and p.status = 'PROCESSING' and p.attempts = 0
-     returning p.organization_id, p.id, p.last_sent_at
+     where p.organization_id = w.organization_id and p.id = w.id and p.status = 'PROCESSING' and p.attempts = p.unsent_attempts
+     returning p.organization_id, p.id, p.attempts, p.last_sent_at
    )
    insert into caudal.payout_attempts (organization_id, payout_id, number, at)
-   select organization_id, id, 1, last_sent_at from sent
+   select organization_id, id, attempts, last_sent_at from sent
    returning payout_id`,
 );
 
@@ -119,7 +120,7 @@ const MARK_RESENT = statement(
   'restored-order.mark-resent',
   `update caudal.payouts p set rail_task = 'poll', rail_due_at = caudal.now(), leased_until = null, lease_token = null
    from ${ROW_IDS.as('w')}
-   where p.organization_id = w.organization_id and p.id = w.id and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts > 0
+   where p.organization_id = w.organization_id and p.id = w.id and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts > p.unsent_attempts
    returning 1`,
 );
 

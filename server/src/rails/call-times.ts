@@ -1,6 +1,6 @@
 import { monotonicMs } from '../kit/clock.ts';
 import type { Histogram, Metrics } from '../kit/metrics.ts';
-import type { PayoutConnector, RailAnswer, RailConnector } from './contract.ts';
+import { isWithoutEffect, type PayoutConnector, type RailAnswer, type RailConnector } from './contract.ts';
 
 /** The name of a connector in metrics: two connectors may serve the same rail. */
 type ConnectorName = 'breb' | 'pse';
@@ -98,7 +98,7 @@ function countResults(answers: readonly RailAnswer<unknown>[]): Map<Result, numb
   return counts;
 }
 
-/** `not_now`: the request certainly did not reach the rail, so nothing happened and it may be repeated. */
+/** A request that did not reach the rail counts as `not_now`: nothing happened, and it may be repeated. */
 function toResult(answer: RailAnswer<unknown>): Result {
-  return answer.kind === 'unknown' && answer.notSent ? 'not_now' : answer.kind;
+  return isWithoutEffect(answer) ? 'not_now' : answer.kind;
 }

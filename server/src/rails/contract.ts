@@ -28,19 +28,53 @@ export const ERROR_CODES = [
 ] as const;
 export type RailErrorCode = (typeof ERROR_CODES)[number];
 
-/**
- * The answer of a rail to a call. A timeout, a lost connection or an unreadable response is `unknown`: the caller resolves
- * it by querying the same reference, and must never treat it as `no`.
- */
+/** The answer of a rail to a call about one item. */
 export type RailAnswer<T> =
   | { readonly kind: 'yes'; readonly value: T }
-  | { readonly kind: 'no'; readonly errorCode: RailErrorCode; readonly railCode: string }
+  | RailRejection
+  | RailDeferral
   | {
+      /**
+       * A timeout, a lost connection or an unreadable response: the caller resolves it by querying the same reference, and
+       * must never treat it as `no`.
+       */
       readonly kind: 'unknown';
       readonly cause: string;
-      /** The request certainly did not reach the rail. */
-      readonly notSent?: boolean;
+      /** Whether anything may have left. False only when the request certainly did not reach the rail. */
+      readonly sent: boolean;
     };
+
+/** The rail rejected the item, and repeating the call does not change that. */
+interface RailRejection {
+  readonly kind: 'no';
+  readonly errorCode: RailErrorCode;
+  readonly railCode: string;
+  /** Whether the reason concerns this connection only, so that another one may accept the same item. */
+  readonly elsewhere: boolean;
+}
+
+/** The rail certainly made nothing of the item, and may accept it later: a rate limit, an own balance that is too low. */
+interface RailDeferral {
+  readonly kind: 'not_now';
+  readonly cause: string;
+  /** Null: the rail did not say when. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Whether the rail certainly made nothing of the item, so that it may be tried again, also in another way. */
+export function isWithoutEffect(answer: RailAnswer<unknown>): boolean {
+  return answer.kind === 'not_now' || (answer.kind === 'unknown' && !answer.sent);
+}
+
+/** The rail received the request, and its response does not decide about the item. */
+export function unanswered(cause: string): RailAnswer<never> {
+  return { kind: 'unknown', cause, sent: true };
+}
+
+/** Why a call gave no value, for operators and logs. */
+export function failureCause(answer: Exclude<RailAnswer<unknown>, { kind: 'yes' }>): string {
+  return answer.kind === 'no' ? answer.railCode : answer.cause;
+}
 
 export interface Payer {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { activeTracesOf } from '../kit/trace-context.ts';
 import { type Tracer, traceShared } from '../kit/tracer.ts';
-import type { PayoutConnector, RailAnswer, RailConnector } from './contract.ts';
+import { type PayoutConnector, type RailAnswer, type RailConnector, unanswered } from './contract.ts';
 
 /** A span for each sampled item of a rail call; the call carries the `traceparent` of the first. */
 function call<Item, Value>(
@@ -78,7 +78,7 @@ export function withPayoutSpans(connector: PayoutConnector, tracer: Tracer): Pay
       const [answer] = await call(tracer, rail, 'resolve', [''], sameText, async () => [
         await connector.resolve(key),
       ]);
-      return answer ?? { kind: 'unknown', cause: 'no answer' };
+      return answer ?? unanswered('no answer');
     },
     listOrders: connector.listOrders,
   };

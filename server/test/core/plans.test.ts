@@ -336,7 +336,17 @@ describe('the plan of each statement about payins and payouts, with empty tables
       (tx) =>
         recordAnswers(
           tx,
-          [{ ...PAYIN, attempt: 1, answer: 'unknown', errorCode: null, reason: 'x', pollAfterMs: 1 }],
+          [
+            {
+              ...PAYIN,
+              attempt: 1,
+              answer: 'unknown',
+              errorCode: null,
+              reason: 'x',
+              isUnsent: false,
+              nextAfterMs: 1,
+            },
+          ],
           ID,
         ),
     ],

@@ -147,6 +147,7 @@ const ATTACKS: Readonly<Record<string, readonly string[]>> = {
       "reference = 'x'",
       'organization_id = $OTHER',
       'attempts = 0',
+      'unsent_attempts = attempts',
       "execution_id = 'x'",
       'created_at = now()',
     ].map((assignment) => set('payouts', 'payout', assignment)),

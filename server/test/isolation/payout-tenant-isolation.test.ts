@@ -222,7 +222,7 @@ describe('database isolation of payouts', () => {
       ' ',
     );
     const railColumns =
-      'attempts error_code execution_id first_sent_at last_sent_at polls rail_status resolution_id resolved_at'.split(
+      'attempts error_code execution_id first_sent_at last_sent_at polls rail_status resolution_id resolved_at unsent_attempts'.split(
         ' ',
       );
     const systemColumns = [...commonColumns, ...railColumns];

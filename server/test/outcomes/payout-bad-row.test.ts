@@ -140,7 +140,7 @@ describe('a payout whose outcome cannot be written is postponed; the others of t
     await driver.waitForAll(others, 'CONFIRMED');
     await until(
       'it is postponed',
-      async () => (await driver.attempts(unreadable?.id ?? ''))[0]?.answer === 'unknown',
+      async () => (await driver.attempts(unreadable?.id ?? ''))[0]?.answer === 'not_sent',
     );
     expect(await driver.simulator.order(unreadable?.endToEndId ?? '')).toBeNull();
   });

@@ -18,15 +18,15 @@ const BOTH = [true, false];
 
 /** All valid payouts: an unsent payout has no order in flight, and only a sent one ends at the rail. */
 const PAYOUTS: readonly OutcomeInput[] = PAYOUT_STATUSES.flatMap((status) =>
-  (status === 'CANCELED' ? [0] : status === 'CONFIRMED' ? [1, 2] : [0, 1, 2]).flatMap((attempts) =>
+  (status === 'CANCELED' ? [0] : status === 'CONFIRMED' ? [1, 2] : [0, 1, 2]).flatMap((sentAttempts) =>
     BOTH.flatMap((rejectsDuplicateOrders) =>
-      (attempts === 0 ? [false] : BOTH).flatMap((noOrderInFlight) =>
-        (attempts === 0 ? [null] : [null, 'KEY_INVALID' as const]).flatMap((rejection) =>
+      (sentAttempts === 0 ? [false] : BOTH).flatMap((noOrderInFlight) =>
+        (sentAttempts === 0 ? [null] : [null, 'KEY_INVALID' as const]).flatMap((rejection) =>
           // Null: confirmed by an operator, without an execution.
           (status === 'CONFIRMED' ? ['e1', null] : [null]).map((executionId) => ({
             status,
             amount: OURS,
-            attempts,
+            sentAttempts,
             executionId,
             rejection,
             noOrderInFlight,
@@ -72,7 +72,7 @@ const NOTIFICATIONS: readonly RailNotification[] = [
 const OPEN: OutcomeInput = {
   status: 'PROCESSING',
   amount: OURS,
-  attempts: 1,
+  sentAttempts: 1,
   executionId: null,
   rejection: null,
   noOrderInFlight: false,
@@ -137,7 +137,7 @@ describe('for every rail status and notification', () => {
     forEveryAppliedNotification(({ transition }, payout, notification) => {
       if (transition?.to !== 'CONFIRMED') return;
       expect(notification).toEqual(paid(transition.executionId ?? ''));
-      expect(payout?.attempts, 'an unsent payout is verified first').toBeGreaterThan(0);
+      expect(payout?.sentAttempts, 'an unsent payout is verified first').toBeGreaterThan(0);
     });
   });
 
@@ -145,7 +145,7 @@ describe('for every rail status and notification', () => {
     forEveryStatus(({ sendAgain, transition }, payout, status) => {
       const expected =
         payout?.status === 'PROCESSING' &&
-        payout.attempts > 0 &&
+        payout.sentAttempts > 0 &&
         payout.noOrderInFlight &&
         payout.rejectsDuplicateOrders &&
         payout.rejection === null &&
@@ -271,12 +271,12 @@ describe('decideFromNotification for a payout', () => {
     ],
     [
       'requires verification of a settlement of an unsent payout',
-      open({ attempts: 0 }),
+      open({ sentAttempts: 0 }),
       paid('e1'),
       'needs_verification',
     ],
     ['requires verification of a rejection', open(), DECLINED, 'needs_verification'],
-    ['requires verification of a refused retry', open({ attempts: 2 }), REFUSED, 'needs_verification'],
+    ['requires verification of a refused retry', open({ sentAttempts: 2 }), REFUSED, 'needs_verification'],
     ['ignores the execution that confirmed it', ended('CONFIRMED'), paid('e1'), 'duplicate'],
     ['requires verification of another execution', ended('CONFIRMED'), paid('e2'), 'needs_verification'],
     [
@@ -298,8 +298,8 @@ describe('decideFromNotification for a payout', () => {
   });
 
   it('confirms the expected settlement', () => {
-    for (const attempts of [1, 2])
-      expect(decideFromNotification(open({ attempts }), paid('e7'), notPosted)).toEqual({
+    for (const sentAttempts of [1, 2])
+      expect(decideFromNotification(open({ sentAttempts }), paid('e7'), notPosted)).toEqual({
         transition: { to: 'CONFIRMED', errorCode: null, executionId: 'e7', cause: 'settled_on_notification' },
         detectedAnomalies: [],
         sendAgain: false,

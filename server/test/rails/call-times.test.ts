@@ -27,8 +27,8 @@ describe('the times of rail calls', () => {
         Promise.resolve([
           { kind: 'yes', value: 'accepted' },
           { kind: 'yes', value: 'accepted' },
-          { kind: 'no', errorCode: 'KEY_NOT_FOUND', railCode: '1' },
-          { kind: 'unknown', cause: 'refused', notSent: true },
+          { kind: 'no', errorCode: 'KEY_NOT_FOUND', railCode: '1', elsewhere: false },
+          { kind: 'unknown', cause: 'refused', sent: false },
         ]),
       ),
     );

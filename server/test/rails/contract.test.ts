@@ -202,6 +202,28 @@ describe.each([BREB, PSE])('the $rail connector', (rail) => {
     expect(await connector.open([order])).toEqual([yes]);
   });
 
+  it('says that nothing has left only when no connection was established', async () => {
+    const unreachable = connect(rail, `http://127.0.0.1:${await freePort()}`);
+    expect(await unreachable.open([rail.order()])).toMatchObject([{ kind: 'unknown', sent: false }]);
+    for (const fault of ['reset', 'lost-answer', 'down'] as const) {
+      await simulator.addFault({ rail: rail.rail, operation: rail.operations.open, fault, times: 1 });
+      expect(await connect(rail).open([rail.order()])).toMatchObject([{ kind: 'unknown', sent: true }]);
+    }
+  });
+
+  it('returns not_now, and nothing was made, when the rail is above its rate limit', async () => {
+    const connector = connect(rail);
+    const order = rail.order();
+    const before = rail.countCollections(await simulator.stats());
+    for (const operation of [rail.operations.open, rail.operations.query])
+      await simulator.addFault({ rail: rail.rail, operation, fault: 'rate-limited', times: 1 });
+    const notNow = { kind: 'not_now', cause: expect.stringContaining('429') as string, retryAfterMs: 1000 };
+    expect(await connector.open([order])).toEqual([notNow]);
+    expect(await connector.queryStatus([order.reference])).toEqual([notNow]);
+    expect(await connector.queryStatus([order.reference])).toEqual([statusAnswer('not_found')]);
+    expect(rail.countCollections(await simulator.stats())).toBe(before);
+  });
+
   it('returns unknown, never no, when the rail rejects our credentials', async () => {
     const connector = connect(rail, simulatorProcess.url, 'not-the-secret');
     expect(await connector.open([rail.order()])).toEqual([unknown]);
@@ -293,7 +315,6 @@ function unreadableReplies(): { what: string; reply: PeerReply }[] {
     { what: 'an empty 204', reply: { status: 204, text: '' } },
     { what: 'a JSON 400', reply: json({ code: 'BAD_REQUEST' }, 400) },
     { what: 'a JSON 404', reply: json({ code: 'NOT_FOUND' }, 404) },
-    { what: 'a JSON 429', reply: json({ code: 'TOO_MANY' }, 429) },
     { what: 'a JSON 500', reply: json({ code: 'INTERNAL' }, 500) },
   ];
 }
@@ -416,7 +437,7 @@ describe('close', () => {
     const order = BREB.order();
     expect(await connector.close([order.reference])).toEqual([statusAnswer('closed')]);
     const [late] = await connector.open([order]);
-    expect(late).toEqual({ kind: 'no', errorCode: 'KEY_NOT_FOUND', railCode: '0004' });
+    expect(late).toEqual({ kind: 'no', errorCode: 'KEY_NOT_FOUND', railCode: '0004', elsewhere: false });
     expect(await connector.queryStatus([order.reference])).toEqual([statusAnswer('closed')]);
     expect(await simulator.key(order.reference)).toMatchObject({ status: 'CLOSED', registeredAt: null });
   });

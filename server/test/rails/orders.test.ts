@@ -189,7 +189,7 @@ describe('the Bre-B connector for payouts', () => {
       const [first, last] = [payOrder(), payOrder()];
       expect(await connector.pay([first, bad, last])).toEqual([
         accepted,
-        { kind: 'no', errorCode, railCode },
+        { kind: 'no', errorCode, railCode, elsewhere: false },
         accepted,
       ]);
       expect(await queryOrder(connector, bad.endToEndId)).toMatchObject({ state: 'not_found' });
@@ -221,24 +221,56 @@ describe('the Bre-B connector for payouts', () => {
   });
 
   it.each(['down', 'reset', 'lost-answer'] as const)(
-    'returns unknown, never no, under fault "%s"',
+    'returns unknown, never no, under fault "%s", and does not rule out that the orders have left',
     async (fault) => {
       const connector = connect();
       for (const operation of ['order', 'order-query', 'resolve'])
         await simulator.addFault({ rail: 'BRE_B', operation, fault });
-      expect(await connector.pay([payOrder(), payOrder()])).toEqual([unknown, unknown]);
+      expect(await connector.pay([payOrder(), payOrder()])).toMatchObject([
+        { kind: 'unknown', sent: true },
+        { kind: 'unknown', sent: true },
+      ]);
       expect(await connector.queryOrders([payOrder().endToEndId])).toEqual([unknown]);
       expect(await connector.resolve('@TESTOK')).toEqual(unknown);
     },
   );
 
-  it('returns unknown when the node refuses connections or rejects our credentials', async () => {
+  it('returns unknown, and that nothing has left, when the node refuses connections or our credentials', async () => {
     const unreachable = connect(`http://127.0.0.1:${await freePort()}`);
+    const unsent = { kind: 'unknown', cause: expect.stringMatching(/./) as string, sent: false };
     for (const connector of [unreachable, connect(simulatorProcess.url, 'not-the-secret')]) {
-      expect(await connector.pay([payOrder()])).toEqual([unknown]);
-      expect(await connector.queryOrders([payOrder().endToEndId])).toEqual([unknown]);
-      expect(await connector.resolve('@TESTOK')).toEqual(unknown);
+      expect(await connector.pay([payOrder()])).toEqual([unsent]);
+      expect(await connector.queryOrders([payOrder().endToEndId])).toEqual([unsent]);
+      expect(await connector.resolve('@TESTOK')).toEqual(unsent);
     }
+  });
+
+  it('does not rule out that an order has left when the connection is refused after a rejected token', async () => {
+    const peer = await startNode(() => json({ code: 'UNAUTHORIZED' }, 401));
+    const connector = connect(peer.url);
+    expect(await connector.pay([payOrder()])).toMatchObject([{ kind: 'unknown', sent: true }]);
+  });
+
+  it('returns not_now with the wait that the node asks for when it is above its rate limit, and nothing arrives', async () => {
+    const connector = connect();
+    for (const operation of ['order', 'order-query', 'resolve'])
+      await simulator.addFault({ rail: 'BRE_B', operation, fault: 'rate-limited', times: 1 });
+    const notNow = { kind: 'not_now', cause: 'the node answered 429', retryAfterMs: 1000 };
+    const order = payOrder();
+    expect(await connector.pay([order, payOrder()])).toEqual([notNow, notNow]);
+    expect(await connector.queryOrders([order.endToEndId])).toEqual([notNow]);
+    expect(await connector.resolve('@TESTOK')).toEqual(notNow);
+    expect(await queryOrder(connector, order.endToEndId)).toMatchObject({ state: 'not_found' });
+  });
+
+  it('returns unknown for the parts of a split batch, which have been sent before', async () => {
+    let calls = 0;
+    const peer = await startNode(() => json({}, (calls += 1) === 1 ? 400 : 429));
+    expect(await connect(peer.url).pay([payOrder(), payOrder()])).toMatchObject([
+      { kind: 'unknown', sent: true },
+      { kind: 'unknown', sent: true },
+    ]);
+    expect(calls).toBe(3);
   });
 
   it('sends nothing after its deadline while splitting a batch', async () => {
@@ -354,7 +386,7 @@ describe('resolve', () => {
     ['@TESTSUSPENDED', 'KEY_SUSPENDED', '0005'],
     ['two words', 'KEY_INVALID', '4000'],
   ])('of %s returns no with %s', async (key, errorCode, railCode) => {
-    expect(await connect().resolve(key)).toEqual({ kind: 'no', errorCode, railCode });
+    expect(await connect().resolve(key)).toEqual({ kind: 'no', errorCode, railCode, elsewhere: false });
   });
 
   it.each(['5000', '5001'])('returns unknown when the directory fails with %s', async (code) => {
@@ -362,6 +394,7 @@ describe('resolve', () => {
     expect(await connect().resolve('@TESTOK')).toEqual({
       kind: 'unknown',
       cause: `the directory answered ${code}`,
+      sent: true,
     });
     expect(await connect().resolve('@TESTOK')).toMatchObject({ kind: 'yes' });
   });

@@ -39,6 +39,7 @@ describe('payAnswers', () => {
       kind: 'no',
       errorCode,
       railCode: code,
+      elsewhere: code === '4014' || code === '4016',
     });
   });
 
@@ -206,7 +207,12 @@ describe('resolutionAnswer', () => {
     ['4001', 'KEY_INVALID'],
     ['5005', 'KEY_INVALID'],
   ])('code %s is a no with %s', (code, errorCode) => {
-    expect(resolutionAnswer('@K', 422, { code })).toEqual({ kind: 'no', errorCode, railCode: code });
+    expect(resolutionAnswer('@K', 422, { code })).toEqual({
+      kind: 'no',
+      errorCode,
+      railCode: code,
+      elsewhere: false,
+    });
   });
 
   it.each(['5000', '5001', '4016', '4008', '4010', ...UNDOCUMENTED_CODES])('code %s is unknown', (code) => {

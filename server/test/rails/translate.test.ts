@@ -30,7 +30,8 @@ describe('a rejection by the Bre-B node', () => {
     ['4014', 'participant limit', 'LIMIT_EXCEEDED'],
     ['4016', 'rejected', 'RAIL_REJECTED'],
   ])('with %s (%s) is a no with %s', (railCode, _meaning, errorCode) => {
-    expect(rejected(railCode)).toEqual([{ kind: 'no', errorCode, railCode }]);
+    const elsewhere = railCode === '4014' || railCode === '4016';
+    expect(rejected(railCode)).toEqual([{ kind: 'no', errorCode, railCode, elsewhere }]);
     expect(ERROR_CODES).toContain(errorCode);
   });
 
@@ -120,7 +121,8 @@ describe('a PSE response to "create transaction"', () => {
     ['FAIL_NOTALLOWEDBYTIME', 'BANK_UNAVAILABLE'],
   ])('%s is a no with %s', (returnCode, errorCode) => {
     const answer = pse.openedAnswer(order, { returnCode }, false);
-    expect(answer).toEqual({ kind: 'no', errorCode, railCode: returnCode });
+    const elsewhere = returnCode !== 'FAIL_RISK' && returnCode !== 'FAIL_NOTCONFIRMEDBYBANK';
+    expect(answer).toEqual({ kind: 'no', errorCode, railCode: returnCode, elsewhere });
     expect(ERROR_CODES).toContain(errorCode);
   });
 
@@ -160,6 +162,7 @@ describe('a PSE response to "create transaction"', () => {
     expect(pse.openedAnswer(order, body, false)).toEqual({
       kind: 'unknown',
       cause: 'the bank page is not https',
+      sent: true,
     });
     expect(pse.openedAnswer(order, body, true)).toMatchObject({
       kind: 'yes',
@@ -272,7 +275,7 @@ function answerOrUnknown<T>(read: () => RailAnswer<T> | undefined): RailAnswer<T
   try {
     return read();
   } catch {
-    return { kind: 'unknown', cause: 'unreadable' };
+    return { kind: 'unknown', cause: 'unreadable', sent: true };
   }
 }
 

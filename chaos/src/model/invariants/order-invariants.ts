@@ -91,21 +91,31 @@ function denials(
  */
 const NONE_IN_FLIGHT_SECONDS = 39.999;
 
+function attemptsOf({ id }: PayoutRow, { attempts }: View['snapshot']): View['snapshot']['attempts'] {
+  return attempts.filter(({ payout }) => payout === id);
+}
+
+function countSent(attempts: View['snapshot']['attempts']): number {
+  return attempts.filter(({ unsent }) => !unsent).length;
+}
+
 function attemptBreaches(row: PayoutRow, { snapshot, facts, arrived }: View): Breach[] {
-  const attempts = snapshot.attempts.filter(({ payout }) => payout === row.id);
+  const attempts = attemptsOf(row, snapshot);
   const about = { row, attempts };
   const breaches: Breach[] = [];
-  if (attempts.length !== row.attempts || (arrived.get(row.id) ?? 0) > attempts.length)
+  if (attempts.length !== row.attempts || (arrived.get(row.id) ?? 0) > countSent(attempts))
     breaches.push({
       invariant: 'attempt_committed_before_send',
       about: { ...about, arrived: arrived.get(row.id) },
     });
   const none = facts.orders.of(row.end_to_end_id).answers.filter(({ status }) => status === 'NOT_FOUND');
-  const tooEarly = attempts.some(({ seconds }, index) => {
-    const next = attempts[index + 1];
-    return next !== undefined && next.seconds - seconds < NONE_IN_FLIGHT_SECONDS;
+  // After an attempt of which certainly no order has left, the next may follow at once.
+  const resends = attempts.flatMap(({ seconds }, index) => {
+    const earlier = attempts.slice(0, index).findLast(({ unsent }) => !unsent);
+    return earlier ? [seconds - earlier.seconds] : [];
   });
-  if (tooEarly || none.length < attempts.length - 1)
+  const tooEarly = resends.some((seconds) => seconds < NONE_IN_FLIGHT_SECONDS);
+  if (tooEarly || none.length < resends.length)
     breaches.push({ invariant: 'resend_requires_unknown_order', about: { ...about, answers: none } });
   return breaches;
 }
@@ -127,7 +137,7 @@ function endBreaches(
         : [{ invariant: 'confirmed_by_execution', about: { row, execution: execution ?? null } }];
     }
     case 'CANCELED':
-      return row.attempts === 0 && arrivals.length === 0
+      return countSent(attemptsOf(row, view.snapshot)) === 0 && arrivals.length === 0
         ? []
         : [{ invariant: 'canceled_payout_never_sent', about: { row, arrivals } }];
     case 'DECLINED':
@@ -164,12 +174,12 @@ function declineBreaches(
   if (row.error === 'INSUFFICIENT_FUNDS' && row.attempts === 0 && arrivals.length === 0) return [];
   const matches = (code: string | null) => code !== null && ERRORS[code] === row.error;
   if (ends.some(({ code, stands }) => stands && matches(code))) return [];
-  if (row.attempts === 0 && arrivals.length === 0 && denied.some(matches)) return [];
+  const sent = countSent(attemptsOf(row, view.snapshot));
+  if (sent === 0 && arrivals.length === 0 && denied.some(matches)) return [];
   const rejection = arrivals.findLast(({ answered }) => answered === 'REJECTED');
   // The rejection of a resend says nothing about earlier sends: it counts only if the rail does not know the order.
   const conclusive =
-    row.attempts === 1 ||
-    answers.some(({ seq, status }) => seq > (rejection?.seq ?? 0) && status === 'NOT_FOUND');
+    sent === 1 || answers.some(({ seq, status }) => seq > (rejection?.seq ?? 0) && status === 'NOT_FOUND');
   if (taken === null && rejection && matches(rejection.code) && conclusive) return [];
   return [{ invariant: 'decline_requires_rejection', about: { row, ends, arrivals, answers, denied } }];
 }

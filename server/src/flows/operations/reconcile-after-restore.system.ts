@@ -1,7 +1,7 @@
 import type { SystemDeps } from '../../deps.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
 import { allowSending, type GuardState, readSendingGuard } from '../../organizations/sending-guard.store.ts';
-import { type ListSince, RAILS, type Rail } from '../../rails/contract.ts';
+import { failureCause, type ListSince, RAILS, type Rail } from '../../rails/contract.ts';
 import { type Verification, verifyLedger } from '../ledger/verify-ledger.system.ts';
 import { reconcileOrders } from './reconcile-orders.system.ts';
 import { reconcilePayments } from './reconcile-payments.system.ts';
@@ -65,12 +65,10 @@ async function* listAll<Item>(
   let cursor: string | null = null;
   do {
     const answer = await list(since, cursor);
-    if (answer.kind !== 'yes') {
-      const cause = answer.kind === 'unknown' ? answer.cause : answer.railCode;
+    if (answer.kind !== 'yes')
       throw new Error(
-        `${rail} did not list its ${what} (${cause}): sending stays paused; run the command again`,
+        `${rail} did not list its ${what} (${failureCause(answer)}): sending stays paused; run the command again`,
       );
-    }
     yield answer.value.items;
     cursor = answer.value.next;
   } while (cursor !== null);

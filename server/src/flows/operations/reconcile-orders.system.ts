@@ -48,11 +48,11 @@ export async function reconcileOrders(
     if (dryRun) return differences;
     await markSent(
       tx,
-      openRows(locked, (payout) => payout.attempts === 0),
+      openRows(locked, (payout) => payout.sent_attempts === 0),
     );
     await pollInstead(
       tx,
-      openRows(locked, (payout) => payout.attempts > 0),
+      openRows(locked, (payout) => payout.sent_attempts > 0),
     );
     await applyPayoutUpdates(deps, keys, tx, orders.filter(hasOutcome).map(toUpdate));
     const indexed = await indexReceivers(tx, keys, unknown, owners);
@@ -95,7 +95,7 @@ function toDifference(
   const resourceId = payout.id;
   if (payout.status === 'PROCESSING' && state !== 'processing')
     return [{ ...about, kind: state === 'settled' ? 'payout_executed' : 'payout_rejected', resourceId }];
-  if (payout.status === 'PROCESSING' && payout.attempts === 0)
+  if (payout.status === 'PROCESSING' && payout.sent_attempts === 0)
     return [{ ...about, kind: 'payout_in_progress', resourceId }];
   const contradicts = payout.status === 'CONFIRMED' ? state === 'rejected' : state === 'settled';
   return contradicts ? [{ ...about, kind: 'contradiction', resourceId }] : [];

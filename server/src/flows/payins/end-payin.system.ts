@@ -7,7 +7,7 @@ import { isFinal, type PayinStatus } from '../../payins/payin.states.ts';
 import { type DetailedPayin, payinDetails } from '../../payins/payin-details.store.ts';
 import { lockPayins } from '../../payins/payin-outcome.store.ts';
 import { payinsById } from '../../payins/payin-search.store.ts';
-import type { CollectionStatus } from '../../rails/contract.ts';
+import { type CollectionStatus, failureCause } from '../../rails/contract.ts';
 import { applyPayinUpdates } from './apply-payin-updates.system.ts';
 import { queryRailStatus, toRailReference } from './show-payin.system.ts';
 
@@ -48,8 +48,7 @@ export async function endPayin(deps: SystemDeps, id: string, decision: Decision)
   const connector = deps.rails[payin.rail];
   if (connector.capabilities.maxCloseBatch > 0) await connector.close([reference]);
   const answer = await queryRailStatus(deps, payin, reference);
-  if (answer.kind !== 'yes')
-    return { kind: 'rail_unreachable', cause: answer.kind === 'no' ? answer.railCode : answer.cause };
+  if (answer.kind !== 'yes') return { kind: 'rail_unreachable', cause: failureCause(answer) };
   return deps.system.transaction('apply statuses', (tx) =>
     endInTransaction(deps, tx, payin, answer.value, decision),
   );

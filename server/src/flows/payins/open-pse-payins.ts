@@ -13,7 +13,14 @@ import type { Payin } from '../../payins/payin.ts';
 import { checkoutUrl } from '../../payins/payin.view.ts';
 import { type PageResult, recordPages } from '../../payins/pse-payin.store.ts';
 import { insertNotices, type NewNotice, refusalNotice } from '../../rail-notices/notice.store.ts';
-import type { CollectOrder, OpenedCollection, RailAnswer } from '../../rails/contract.ts';
+import {
+  type CollectOrder,
+  isWithoutEffect,
+  type OpenedCollection,
+  type RailAnswer,
+  unanswered,
+} from '../../rails/contract.ts';
+import { retryDelayMs } from '../shared/retry-delay.ts';
 
 /** Above this limit (the rail is slow), a creation answers without the bank page, and a worker requests it later. */
 const MAX_CONCURRENT = 64;
@@ -21,7 +28,7 @@ const MAX_CONCURRENT = 64;
 /** How long payers are not offered PSE after its circuit opened or a probe failed. */
 const NOT_OFFERED_MS = 15_000;
 
-const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the rail did not answer for this order' };
+const UNANSWERED = unanswered('the rail did not answer for this order');
 
 /**
  * A payin to open at PSE. Every attempt sends the same order, unless the shop was renamed in between; PSE identifies orders
@@ -119,24 +126,24 @@ export class PseOpener {
   async #answer(order: PseOrder): Promise<Answered> {
     const retryAfterMs = backoffMs(order.attempts + 1, 1000, 30_000);
     const unsent = (cause: string): Answered => ({
-      answer: { kind: 'unknown', cause, notSent: true },
+      answer: { kind: 'unknown', cause, sent: false },
       retryAfterMs,
     });
     if (this.#opening.size > MAX_CONCURRENT) return unsent('too many concurrent requests');
     if (!this.#circuit.allows()) return unsent('the circuit is open');
     try {
       const answer = await this.#request(order);
-      if (answer.kind === 'unknown') this.#circuit.failed();
-      else this.#circuit.succeeded();
+      if (answer.kind === 'yes' || answer.kind === 'no') this.#circuit.succeeded();
+      else this.#circuit.failed();
       const { maxProcessingMs } = this.#deps.rails.PSE.capabilities;
       if (answer.kind === 'no' && order.sentMsAgo !== null && order.sentMsAgo < maxProcessingMs) {
         // The rejection is not conclusive yet: an order sent before may still be in progress. Retry after that is over.
-        const inconclusive = { kind: 'unknown', cause: `${answer.railCode} for a repeated order` } as const;
-        this.#logUnknown(order, inconclusive);
+        const inconclusive = unanswered(`${answer.railCode} for a repeated order`);
+        this.#logUndecided(order, inconclusive);
         return { answer: inconclusive, retryAfterMs: maxProcessingMs + retryAfterMs };
       }
-      this.#logUnknown(order, answer);
-      return { answer, retryAfterMs };
+      this.#logUndecided(order, answer);
+      return { answer, retryAfterMs: retryDelayMs(answer, retryAfterMs) };
     } catch (error) {
       this.#circuit.failed();
       throw error;
@@ -166,18 +173,15 @@ export class PseOpener {
     return answer ?? UNANSWERED;
   }
 
-  #logUnknown(order: PseOrder, answer: RailAnswer<OpenedCollection>): void {
-    if (answer.kind !== 'unknown') return;
-    this.#deps.log.warn(
-      {
-        code: 'rail_outcome_unknown',
-        rail: 'PSE',
-        operation: 'open',
-        reason: answer.cause,
-        payinId: order.payin.id,
-      },
-      'rail call had an unknown outcome',
-    );
+  #logUndecided(order: PseOrder, answer: RailAnswer<OpenedCollection>): void {
+    if (answer.kind === 'yes' || answer.kind === 'no') return;
+    const call = { rail: 'PSE', operation: 'open', reason: answer.cause, payinId: order.payin.id };
+    if (answer.kind === 'not_now')
+      this.#deps.log.warn(
+        { code: 'rail_deferred', ...call },
+        'rail accepts nothing now; the call is repeated later',
+      );
+    else this.#deps.log.warn({ code: 'rail_outcome_unknown', ...call }, 'rail call had an unknown outcome');
   }
 
   async close(): Promise<void> {
@@ -188,7 +192,7 @@ export class PseOpener {
 
 interface Answered {
   readonly answer: RailAnswer<OpenedCollection>;
-  /** Applies to an unknown answer. */
+  /** Applies to an answer that decides nothing. */
   readonly retryAfterMs: number;
 }
 
@@ -260,12 +264,7 @@ function toOpening(
     return { result: { ...row, kind: 'refused' }, rejection: refusalNotice(refusal, answer.errorCode) };
   }
   // A payer is waiting: the link takes another attempt instead. A direct payin has no other way to be paid, so it is retried.
-  if (
-    answer.kind === 'unknown' &&
-    answer.notSent &&
-    order.sentMsAgo === null &&
-    order.payin.paymentLinkId !== null
-  )
+  if (isWithoutEffect(answer) && order.sentMsAgo === null && order.payin.paymentLinkId !== null)
     return { result: { ...row, kind: 'never_sent' }, rejection: null };
   return { result: { ...row, kind: 'unknown', retryAfterMs }, rejection: null };
 }

@@ -18,6 +18,7 @@ import {
 import { insertNotices, refusalNotice } from '../../rail-notices/notice.store.ts';
 import type { CollectionStatus, CollectOrder, OpenedCollection, RailAnswer } from '../../rails/contract.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
+import { retryDelayMs } from '../shared/retry-delay.ts';
 
 /** Above this limit new keys are left to the workers, which find them in the database: nothing in memory is essential. */
 const MAX_QUEUED = 20_000;
@@ -58,7 +59,7 @@ export class KeyRegistrar {
     this.#registered = deps.metrics.counter(
       'caudal_breb_key_registrations_total',
       'Key registrations at the network, by answer.',
-      { answer: ['yes', 'no', 'unknown'] },
+      { answer: ['yes', 'no', 'not_now', 'unknown'] },
     );
   }
 
@@ -257,5 +258,6 @@ function toRegistrationResult(
   // An earlier call registered the key, and it has a result: a scheduled poll reads it.
   if (answer?.kind === 'no' && closing?.kind === 'yes')
     return { key, leaseToken, refusal: null, retryAfterMs: null };
-  return { key, leaseToken, refusal: null, retryAfterMs: backoffMs(attempts + 1, 500, 10_000) };
+  const retryAfterMs = retryDelayMs(answer, backoffMs(attempts + 1, 500, 10_000));
+  return { key, leaseToken, refusal: null, retryAfterMs };
 }

@@ -17,7 +17,7 @@ import {
 } from '../../payins/payin-details.store.ts';
 import { payinsById } from '../../payins/payin-search.store.ts';
 import { maskName, maskNumber } from '../../payouts/receiver-view.ts';
-import type { CollectionStatus, RailAnswer } from '../../rails/contract.ts';
+import { type CollectionStatus, type RailAnswer, unanswered } from '../../rails/contract.ts';
 import { type DeliveryRow, listEventDeliveries } from '../../webhooks/delivery-list.store.ts';
 
 /** All stored data about one payin, and its current status at the rail. */
@@ -82,7 +82,7 @@ export async function queryRailStatus(
   reference: string,
 ): Promise<RailAnswer<CollectionStatus>> {
   const [answer] = await deps.rails[rail].queryStatus([reference]);
-  return answer ?? { kind: 'unknown', cause: 'the rail did not answer for this reference' };
+  return answer ?? unanswered('the rail did not answer for this reference');
 }
 
 /** Masked, so that support can recognize the payer without seeing all personal data. */

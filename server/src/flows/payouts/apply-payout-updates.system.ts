@@ -228,7 +228,7 @@ class Outcome {
     return {
       ...this.#currentState(payout),
       amount: cents(payout.amount_in_cents),
-      attempts: payout.attempts,
+      sentAttempts: payout.sent_attempts,
       rejection: this.#rejections.get(payout.id) ?? null,
       noOrderInFlight: sentMsAgo !== null && sentMsAgo >= maxArrivalMs({ maxProcessingMs }),
       rejectsDuplicateOrders,

@@ -11,7 +11,7 @@ import { writeForMerchant } from '../shared/write-for-merchant.ts';
 import { payoutEvents, payoutTransfers, postEnded } from './end-payouts.ts';
 
 /**
- * Cancels a payout without a committed attempt. Idempotent. State, history, event and the release of the held money commit
+ * Cancels a payout of which certainly no order has left. Idempotent. State, history, event and the release of the held money commit
  * together.
  * @throws ApiError `not_found`, `payout_already_sent`, `payout_ended`, `outcome_unknown`, `service_unavailable`
  */
@@ -46,7 +46,7 @@ export async function cancelPayout(deps: Deps, principal: Principal, id: string)
       const [locked] = await lockPayouts(tx, [rowId]);
       if (!locked) return new ApiError('not_found');
       if (locked.status === 'CANCELED') return payoutFromRow(locked, dataKey);
-      return new ApiError(locked.attempts > 0 ? 'payout_already_sent' : 'payout_ended');
+      return new ApiError(locked.sent_attempts > 0 ? 'payout_already_sent' : 'payout_ended');
     },
   );
   deps.signals.raise('event_dispatch');

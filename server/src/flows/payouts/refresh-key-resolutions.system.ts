@@ -83,7 +83,7 @@ export class ResolutionRefresher {
     order: ExpiredResolutionOrder,
     secrets: (organizationId: string) => OrganizationSecrets,
   ): Promise<RefreshResult> {
-    const { organizationId, id, encryptedReceiver, holder, resolutionId, attempts } = order;
+    const { organizationId, id, encryptedReceiver, holder, resolutionId, sentAttempts } = order;
     try {
       const { dataKey, hashKey } = secrets(organizationId);
       const brebKey = decryptReceiver(dataKey, encryptedReceiver, organizationId, id);
@@ -91,8 +91,8 @@ export class ResolutionRefresher {
         Promise.all(brebKeys.map((each) => this.#deps.payoutRail.resolve(each))),
       );
       const result = fromAnswer(answers[0], (person) => holderIndex(hashKey, person).equals(holder));
-      // After a first attempt only the rail may decline: the order is sent with its old resolution, and the rail rejects it.
-      if ('decline' in result && attempts > 0) return { organizationId, id, resolutionId };
+      // Once an order may have left, only the rail may decline: the order is sent with its old resolution, and the rail rejects it.
+      if ('decline' in result && sentAttempts > 0) return { organizationId, id, resolutionId };
       return { organizationId, id, ...result };
     } catch (error) {
       this.#deps.log.error(
@@ -109,7 +109,9 @@ export class ResolutionRefresher {
       const locked = await lockPayouts(tx, results);
       const waiting = new Set(
         locked
-          .filter((row) => row.lease_token === leaseToken && row.rail_task === 'send' && row.attempts === 0)
+          .filter(
+            (row) => row.lease_token === leaseToken && row.rail_task === 'send' && row.sent_attempts === 0,
+          )
           .map((row) => row.id),
       );
       const transitions = results.flatMap((result): (RowId & Transition)[] =>

@@ -100,7 +100,7 @@ export async function resolvePayout(
   if (!found) return { kind: 'not_found' };
   const { payout } = found;
   if (payout.status !== 'PROCESSING') return { kind: 'already_final', status: payout.status };
-  if (payout.attempts === 0) return { kind: 'never_sent' };
+  if (payout.sent_attempts === 0) return { kind: 'never_sent' };
   const [answer] = await deps.payoutRail.queryOrders([payout.end_to_end_id]);
   const railStatus = definiteStatus(answer);
   if (railStatus) {

@@ -49,7 +49,7 @@ export async function resolveRestoredOrder(
     const [payout] = rowId ? await lockPayouts(tx, [rowId]) : [];
     if (!rowId || !payout) return { kind: 'not_found' };
     const order = await lockHoldingOrder(tx, rowId);
-    if (!order || payout.status !== 'PROCESSING' || payout.attempts > 0) return { kind: 'not_held' };
+    if (!order || payout.status !== 'PROCESSING' || payout.sent_attempts > 0) return { kind: 'not_held' };
     const { operator, note, as } = decision;
     const action = {
       operator,

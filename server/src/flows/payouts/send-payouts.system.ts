@@ -17,9 +17,16 @@ import {
   waitingOrganizations,
 } from '../../payouts/payout-send.store.ts';
 import { decryptReceiver } from '../../payouts/receiver.encryption.ts';
-import type { PayOrder, RailAnswer } from '../../rails/contract.ts';
+import {
+  failureCause,
+  isWithoutEffect,
+  type PayOrder,
+  type RailAnswer,
+  unanswered,
+} from '../../rails/contract.ts';
 import { POSTPONE_MS, processIsolated } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
+import { retryDelayMs } from '../shared/retry-delay.ts';
 import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.system.ts';
 
 /** Maximum lease age when a rail call starts: the call must end before another process may assume it never happened. */
@@ -32,12 +39,14 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
 interface Sent {
   readonly due: DueOrder;
   readonly answer: RailAnswer<'accepted' | 'duplicate'>;
-  readonly pollAfterMs: number;
+  /** Delay until the payout is polled, or sent again if certainly no order has left. */
+  readonly nextAfterMs: number;
 }
 
 /**
  * Sends payouts, many per call. The attempt is committed before the order is sent, its result afterwards. A crash in
- * between leaves a payout with an unknown outcome, and the rail is polled about it.
+ * between leaves a payout with an unknown outcome, and the rail is polled about it. If certainly no order has left, the
+ * payout waits to be sent again, and can be canceled.
  */
 export class PayoutSender {
   readonly #deps: SystemDeps;
@@ -54,7 +63,7 @@ export class PayoutSender {
     this.#answers = deps.metrics.counter(
       'caudal_payout_attempts_total',
       'Payout orders sent to the rail, by its answer.',
-      { answer: ['yes', 'no', 'unknown'] },
+      { answer: ['yes', 'no', 'not_now', 'unknown'] },
     );
   }
 
@@ -133,7 +142,7 @@ export class PayoutSender {
         postponed.push({
           due: each,
           answer: unsent('not sent: failed to decrypt the receiver'),
-          pollAfterMs: POSTPONE_MS,
+          nextAfterMs: POSTPONE_MS,
         });
       }
     }
@@ -155,7 +164,7 @@ export class PayoutSender {
     return [
       ...postponed,
       ...ready.map((each, index) =>
-        toSent(each.due, answers[index] ?? unsent('the rail did not answer for this order')),
+        toSent(each.due, answers[index] ?? unanswered('the rail did not answer for this order')),
       ),
     ];
   }
@@ -194,17 +203,24 @@ function toPayOrder(due: DueOrder, brebKey: string): PayOrder {
 }
 
 function unsent(cause: string): RailAnswer<never> {
-  return { kind: 'unknown', cause };
+  return { kind: 'unknown', cause, sent: false };
 }
 
 function toSent(due: DueOrder, answer: RailAnswer<'accepted' | 'duplicate'>): Sent {
-  return { due, answer, pollAfterMs: firstPollMs(due, answer) };
+  return { due, answer, nextAfterMs: toDelayMs(due, answer) };
 }
 
-function firstPollMs({ attempt }: DueOrder, answer: RailAnswer<'accepted' | 'duplicate'>): number {
-  // Accepted: the rail's notice will follow. Duplicate: the order may have ended, and its notice may be lost.
-  if (answer.kind === 'yes') return answer.value === 'accepted' ? FIRST_POLL_MS : 1000;
-  return answer.kind === 'no' ? 0 : backoffMs(attempt, 2000, 60_000);
+function toDelayMs({ attempt }: DueOrder, answer: RailAnswer<'accepted' | 'duplicate'>): number {
+  switch (answer.kind) {
+    case 'yes':
+      // Accepted: the rail's notice will follow. Duplicate: the order may have ended, and its notice may be lost.
+      return answer.value === 'accepted' ? FIRST_POLL_MS : 1000;
+    case 'no':
+      return 0;
+    case 'not_now':
+    case 'unknown':
+      return retryDelayMs(answer, backoffMs(attempt, 2000, 60_000));
+  }
 }
 
 function byRow(a: AttemptAnswer, b: AttemptAnswer): number {
@@ -212,15 +228,29 @@ function byRow(a: AttemptAnswer, b: AttemptAnswer): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function toAttemptAnswer({ due, answer, pollAfterMs }: Sent): AttemptAnswer {
+function toAttemptAnswer({ due, answer, nextAfterMs }: Sent): AttemptAnswer {
   const { organizationId, id, attempt } = due;
   return {
     organizationId,
     id,
     attempt,
-    answer: answer.kind === 'yes' ? answer.value : answer.kind === 'no' ? 'refused' : 'unknown',
+    answer: toAnswerName(answer),
     errorCode: answer.kind === 'no' ? answer.errorCode : null,
-    reason: answer.kind === 'no' ? answer.railCode : answer.kind === 'unknown' ? answer.cause : null,
-    pollAfterMs,
+    reason: answer.kind === 'yes' ? null : failureCause(answer),
+    isUnsent: isWithoutEffect(answer),
+    nextAfterMs,
   };
+}
+
+function toAnswerName(answer: RailAnswer<'accepted' | 'duplicate'>): AttemptAnswer['answer'] {
+  switch (answer.kind) {
+    case 'yes':
+      return answer.value;
+    case 'no':
+      return 'refused';
+    case 'not_now':
+      return 'not_now';
+    case 'unknown':
+      return answer.sent ? 'unknown' : 'not_sent';
+  }
 }

@@ -2,9 +2,9 @@ import type { Deps } from '../../deps.ts';
 import { Circuit } from '../../kit/circuit.ts';
 import type { Rail, RailAnswer } from '../../rails/contract.ts';
 
-const NOT_SENT: RailAnswer<never> = { kind: 'unknown', cause: 'the circuit is open' };
+const NOT_SENT: RailAnswer<never> = { kind: 'unknown', cause: 'the circuit is open', sent: false };
 
-/** Calls a rail behind a circuit breaker, which pauses calls to an unavailable rail. Logs unknown outcomes. */
+/** Calls a rail behind a circuit breaker, which pauses calls to an unavailable rail. Logs answers that decide nothing. */
 export class RailCaller {
   readonly #deps: Pick<Deps, 'log'>;
   readonly #rail: Rail;
@@ -29,7 +29,7 @@ export class RailCaller {
     return this.#circuit.open ? 1 : limit;
   }
 
-  /** @returns an answer for each item, in order; unknown for all while the circuit is open */
+  /** @returns an answer for each item, in order; while the circuit is open, nothing is sent and all are unknown */
   async call<Item, Value>(
     operation: string,
     items: readonly Item[],
@@ -45,18 +45,19 @@ export class RailCaller {
       throw error;
     }
     const unknown = answers.filter((answer) => answer.kind === 'unknown');
-    if (unknown.length === answers.length) this.#circuit.failed();
+    const deferred = answers.filter((answer) => answer.kind === 'not_now');
+    if (unknown.length + deferred.length === answers.length) this.#circuit.failed();
     else this.#circuit.succeeded();
+    const call = { rail: this.#rail, operation };
     if (unknown.length > 0)
       this.#deps.log.warn(
-        {
-          code: 'rail_outcome_unknown',
-          rail: this.#rail,
-          operation,
-          count: unknown.length,
-          reason: unknown[0]?.cause ?? '',
-        },
+        { code: 'rail_outcome_unknown', ...call, count: unknown.length, reason: unknown[0]?.cause ?? '' },
         'rail call had an unknown outcome',
+      );
+    if (deferred.length > 0)
+      this.#deps.log.warn(
+        { code: 'rail_deferred', ...call, count: deferred.length, reason: deferred[0]?.cause ?? '' },
+        'rail accepts nothing now; the call is repeated later',
       );
     return answers;
   }

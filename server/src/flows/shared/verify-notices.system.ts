@@ -9,15 +9,12 @@ import {
   type NoticeResult,
   type NoticeSubject,
 } from '../../rail-notices/notice.store.ts';
-import type { Rail, RailAnswer } from '../../rails/contract.ts';
+import { type Rail, type RailAnswer, unanswered } from '../../rails/contract.ts';
 import { POSTPONE_MS, processIsolated } from './isolate-failures.ts';
 import type { ApplyUpdates, RailUpdate, UpdateResult } from './rail-update.ts';
 import { traceNotifications } from './trace-updates.ts';
 
-export const UNANSWERED: RailAnswer<never> = {
-  kind: 'unknown',
-  cause: 'the rail did not answer for this reference',
-};
+export const UNANSWERED = unanswered('the rail did not answer for this reference');
 
 interface NoticeVerification<Status> {
   readonly about: NoticeSubject;

@@ -21,6 +21,15 @@ const token = z.object({ access_token: z.string().min(1), expires_in: z.number()
 /** Larger than any directory response. */
 const MAX_DIRECTORY_RESPONSE_BYTES = 64 * 1024;
 
+/** There was no access token, so the request itself was not sent. */
+export class TokenUnavailable extends Error {
+  override readonly name = 'TokenUnavailable';
+
+  constructor(cause: unknown) {
+    super('no access token', { cause });
+  }
+}
+
 /** Transport to the Bre-B node: OAuth2 client credentials and JSON. It knows nothing about payins and payouts. */
 export class BrebClient {
   readonly #options: BrebClientOptions;
@@ -64,7 +73,9 @@ export class BrebClient {
     signal: AbortSignal,
     send: (headers: Readonly<Record<string, string>>) => Promise<JsonResponse>,
   ): Promise<JsonResponse> {
-    const token = await this.#accessToken(signal);
+    const token = await this.#accessToken(signal).catch((error: unknown) => {
+      throw new TokenUnavailable(error);
+    });
     const answer = await send({ authorization: `Bearer ${token}` });
     if (answer.status !== 401) return answer;
     // Drops only the rejected token: a concurrent call may already have renewed it.

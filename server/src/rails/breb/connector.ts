@@ -1,21 +1,24 @@
+import type { JsonResponse } from '../../kit/json-client.ts';
 import { type Cents, cents } from '../../kit/money.ts';
-import type {
-  Capabilities,
-  CollectionStatus,
-  CollectOrder,
-  ListedOrder,
-  ListedPayment,
-  OpenedCollection,
-  OrderStatus,
-  PayOrder,
-  PayoutCapabilities,
-  PayoutConnector,
-  RailAnswer,
-  RailConnector,
-  RailPage,
-  Resolution,
+import { isNotConnected } from '../../kit/network-failure.ts';
+import {
+  type Capabilities,
+  type CollectionStatus,
+  type CollectOrder,
+  type ListedOrder,
+  type ListedPayment,
+  type OpenedCollection,
+  type OrderStatus,
+  type PayOrder,
+  type PayoutCapabilities,
+  type PayoutConnector,
+  type RailAnswer,
+  type RailConnector,
+  type RailPage,
+  type Resolution,
+  unanswered,
 } from '../contract.ts';
-import { type BrebAccess, BrebClient } from './client.ts';
+import { type BrebAccess, BrebClient, TokenUnavailable } from './client.ts';
 import { listedPaymentsAnswer, openedAnswers, statusAnswers, toRegistration } from './translate.ts';
 import {
   listedOrdersAnswer,
@@ -115,7 +118,7 @@ export class BrebConnector implements RailConnector, PayoutConnector {
     const translate = (some: readonly PayOrder[], body: unknown) =>
       payAnswers(some, body).map((answer): typeof answer =>
         answer.kind === 'no' && calls > 1
-          ? { kind: 'unknown', cause: `rejected with ${answer.railCode} after the batch was split` }
+          ? unanswered(`rejected with ${answer.railCode} after the batch was split`)
           : answer,
       );
     const counted = (some: readonly PayOrder[]) => {
@@ -138,9 +141,9 @@ export class BrebConnector implements RailConnector, PayoutConnector {
     try {
       const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
       const answer = await this.#client.consult('/v1/directory/resolve', { key }, signal);
-      return resolutionAnswer(key, answer.status, answer.body);
+      return rateLimited(answer) ?? resolutionAnswer(key, answer.status, answer.body);
     } catch (error) {
-      return { kind: 'unknown', cause: toCause(error) };
+      return toFailure(error);
     }
   }
 
@@ -163,9 +166,9 @@ export class BrebConnector implements RailConnector, PayoutConnector {
       const body = { since: since.toISOString(), cursor };
       const answer = await this.#client.post(path, body, AbortSignal.timeout(ANSWER_WITHIN_MS));
       if (answer.status === 200) return translate(answer.body);
-      return { kind: 'unknown', cause: `the node answered ${answer.status}` };
+      return rateLimited(answer) ?? unanswered(`the node answered ${answer.status}`);
     } catch (error) {
-      return { kind: 'unknown', cause: toCause(error) };
+      return toFailure(error);
     }
   }
 
@@ -174,27 +177,33 @@ export class BrebConnector implements RailConnector, PayoutConnector {
   }
 
   /**
-   * Any failure of the transport, the status or the parsing means unknown for all items. A batch that the node rejects as
+   * Any failure of the transport, the status or the parsing means unknown for all items; 429, that the node took none. A batch that the node rejects as
    * a whole is resent in halves, until only the offending item is unknown; orders are split only if the node rejects
    * duplicates. One deadline covers all parts: after it, this call sends nothing more.
    */
   async #call<Item, Value>(
     call: BulkCall<Item, Value>,
     items: readonly Item[],
-    signal: AbortSignal = AbortSignal.timeout(ANSWER_WITHIN_MS),
+    { signal, isPart }: { readonly signal: AbortSignal; readonly isPart: boolean } = {
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      isPart: false,
+    },
   ): Promise<RailAnswer<Value>[]> {
     try {
       const answer = await this.#client.post(call.path, call.wrap(items), signal);
       if (answer.status === 200) return call.translate(items, answer.body);
       if (call.repeatable && BATCH_REJECTED.has(answer.status) && items.length > 1) {
         const half = Math.ceil(items.length / 2);
-        const first = await this.#call(call, items.slice(0, half), signal);
-        return [...first, ...(await this.#call(call, items.slice(half), signal))];
+        const part = { signal, isPart: true };
+        const first = await this.#call(call, items.slice(0, half), part);
+        return [...first, ...(await this.#call(call, items.slice(half), part))];
       }
-      return items.map(() => ({ kind: 'unknown', cause: `the node answered ${answer.status}` }));
+      const limited = isPart ? null : rateLimited(answer);
+      return items.map(() => limited ?? unanswered(`the node answered ${answer.status}`));
     } catch (error) {
-      const cause = toCause(error);
-      return items.map(() => ({ kind: 'unknown', cause }));
+      const failure = toFailure(error);
+      // The items of a part have been sent before, with the whole batch.
+      return items.map(() => (isPart ? { ...failure, sent: true } : failure));
     }
   }
 }
@@ -206,7 +215,13 @@ function toKeysBody(references: readonly string[]): object {
   return { keys: references };
 }
 
+/** The node rejects a call above its rate limit before it reads the items. */
+function rateLimited({ status, retryAfterMs }: JsonResponse): RailAnswer<never> | null {
+  return status === 429 ? { kind: 'not_now', cause: 'the node answered 429', retryAfterMs } : null;
+}
+
 /** Only the error name: a message may quote request or response data, such as a person's key. */
-function toCause(error: unknown): string {
-  return error instanceof Error ? error.name : 'unreadable';
+function toFailure(error: unknown): Extract<RailAnswer<never>, { kind: 'unknown' }> {
+  const cause = error instanceof Error ? error.name : 'unreadable';
+  return { kind: 'unknown', cause, sent: !(error instanceof TokenUnavailable || isNotConnected(error)) };
 }

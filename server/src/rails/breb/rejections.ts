@@ -28,6 +28,9 @@ export const ORDER_ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map([
   ['4008', 'RECEIVER_MISMATCH'],
 ]);
 
+/** Rejections by this participant, for its own limit or for a reason that it does not state: another one may accept. */
+export const PARTICIPANT_CODES: ReadonlySet<string> = new Set(['4014', '4016']);
+
 /** Codes with which the node definitely rejects a key or an order: repeating the call does not change the answer. */
 export const DEFINITIVE_CODES: ReadonlySet<string> = new Set([
   '0004',

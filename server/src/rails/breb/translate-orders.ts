@@ -2,16 +2,17 @@ import { z } from 'zod';
 import { decimalAmount } from '../../kit/decimal-amount.ts';
 import { type Cents, cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
-import type {
-  ListedOrder,
-  OrderStatus,
-  PayOrder,
-  RailAnswer,
-  RailNotice,
-  RailPage,
-  Resolution,
+import {
+  type ListedOrder,
+  type OrderStatus,
+  type PayOrder,
+  type RailAnswer,
+  type RailNotice,
+  type RailPage,
+  type Resolution,
+  unanswered,
 } from '../contract.ts';
-import { DEFINITIVE_CODES, ERROR_CODES, ORDER_ERROR_CODES } from './rejections.ts';
+import { DEFINITIVE_CODES, ERROR_CODES, ORDER_ERROR_CODES, PARTICIPANT_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
 
 /** @param payerDocument the NIT that pays, regardless of the party on whose behalf the order is sent */
@@ -47,7 +48,7 @@ export function payAnswers(
   const byId = indexResults(body, intakeSchema, ({ endToEndId }) => endToEndId);
   return orders.map(({ endToEndId, key }) => {
     const result = byId.get(endToEndId);
-    if (!result) return { kind: 'unknown', cause: 'the node did not answer for this order' };
+    if (!result) return unanswered('the node did not answer for this order');
     if (result.status === 'PROCESSING') return { kind: 'yes', value: 'accepted' };
     if (result.status === 'DUPLICATE') return { kind: 'yes', value: 'duplicate' };
     return toIntakeRejection(result.code ?? '', key);
@@ -57,8 +58,8 @@ export function payAnswers(
 function toIntakeRejection(code: string, key: string): RailAnswer<never> {
   const errorCode = ORDER_ERROR_CODES.get(code);
   if (!REJECTED_AT_INTAKE.has(code) || !errorCode)
-    return { kind: 'unknown', cause: `the node rejected with ${toLoggableCode(code, key)}` };
-  return { kind: 'no', errorCode, railCode: code };
+    return unanswered(`the node rejected with ${toLoggableCode(code, key)}`);
+  return { kind: 'no', errorCode, railCode: code, elsewhere: PARTICIPANT_CODES.has(code) };
 }
 
 /** Causes are logged. A text that is not a four-digit code could contain personal data, such as the receiver's key. */
@@ -82,7 +83,7 @@ export function orderStatusAnswers(endToEndIds: readonly string[], body: unknown
   const byId = indexResults(body, orderStatusSchema, ({ endToEndId }) => endToEndId);
   return endToEndIds.map((endToEndId) => {
     const result = byId.get(endToEndId);
-    if (!result) return { kind: 'unknown', cause: 'the node did not answer for this order' };
+    if (!result) return unanswered('the node did not answer for this order');
     return toOrderStatus(result);
   });
 }
@@ -104,13 +105,13 @@ function toOrderStatus({
   if (status === 'SETTLED') {
     const execution = toExecution(executionId, amount);
     // Without an amount and an execution id, the settlement cannot be posted.
-    if (!execution) return { kind: 'unknown', cause: 'settled without an execution' };
+    if (!execution) return unanswered('settled without an execution');
     return { kind: 'yes', value: { ...nothing, endToEndId, state: 'settled', ...execution } };
   }
   const state = STATES_WITHOUT_MONEY[status];
   // An execution means that money was sent: believing the state would refund the merchant.
   if (state !== 'processing' && typeof executionId === 'string')
-    return { kind: 'unknown', cause: `${state} with an execution` };
+    return unanswered(`${state} with an execution`);
   const errorCode = state === 'rejected' ? toErrorCode(code) : null;
   return { kind: 'yes', value: { ...nothing, endToEndId, state, errorCode } };
 }
@@ -144,11 +145,11 @@ const listSchema = z.object({
 /** Unlike other answers, one unreadable order makes the whole page unknown: a comparison must not skip it. */
 export function listedOrdersAnswer(body: unknown): RailAnswer<RailPage<ListedOrder>> {
   const read = listSchema.safeParse(body);
-  if (!read.success) return { kind: 'unknown', cause: 'the list of orders cannot be parsed' };
+  if (!read.success) return unanswered('the list of orders cannot be parsed');
   const items: ListedOrder[] = [];
   for (const { key, receivedAt: orderedAt, ...result } of read.data.results) {
     const answer = toOrderStatus(result);
-    if (answer.kind !== 'yes') return { kind: 'unknown', cause: 'an order of the list cannot be read' };
+    if (answer.kind !== 'yes') return unanswered('an order of the list cannot be read');
     const state = STATES[result.status];
     const amount = cents(BigInt(result.amount.replace('.', '')));
     items.push({ ...answer.value, state, amount, key, orderedAt });
@@ -207,17 +208,17 @@ const rejectedKeySchema = z.object({ code: z.string() });
 export function resolutionAnswer(key: string, status: number, body: unknown): RailAnswer<Resolution> {
   if (status === 200) {
     const read = resolutionSchema.safeParse(body);
-    if (!read.success) return { kind: 'unknown', cause: 'the directory response cannot be parsed' };
+    if (!read.success) return unanswered('the directory response cannot be parsed');
     // The data of another holder must not be shown for this key.
-    if (read.data.key !== key) return { kind: 'unknown', cause: 'the directory answered for another key' };
+    if (read.data.key !== key) return unanswered('the directory answered for another key');
     return { kind: 'yes', value: toResolution(read.data) };
   }
   const code = status === 422 ? rejectedKeySchema.safeParse(body).data?.code : undefined;
-  if (code === undefined) return { kind: 'unknown', cause: `the directory answered ${status}` };
+  if (code === undefined) return unanswered(`the directory answered ${status}`);
   const errorCode = ERROR_CODES.get(code);
   if (!REJECTED_KEYS.has(code) || !errorCode)
-    return { kind: 'unknown', cause: `the directory answered ${toLoggableCode(code, key)}` };
-  return { kind: 'no', errorCode, railCode: code };
+    return unanswered(`the directory answered ${toLoggableCode(code, key)}`);
+  return { kind: 'no', errorCode, railCode: code, elsewhere: false };
 }
 
 function toResolution(response: z.infer<typeof resolutionSchema>): Resolution {

@@ -3,19 +3,20 @@ import { decimalAmount } from '../../kit/decimal-amount.ts';
 import { readListedPayments } from '../../kit/listed-payments.ts';
 import { cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
-import type {
-  CollectionStatus,
-  CollectOrder,
-  ListedPayment,
-  OpenedCollection,
-  Payer,
-  Payment,
-  RailAnswer,
-  RailErrorCode,
-  RailNotice,
-  RailPage,
+import {
+  type CollectionStatus,
+  type CollectOrder,
+  type ListedPayment,
+  type OpenedCollection,
+  type Payer,
+  type Payment,
+  type RailAnswer,
+  type RailErrorCode,
+  type RailNotice,
+  type RailPage,
+  unanswered,
 } from '../contract.ts';
-import { DEFINITIVE_CODES, ERROR_CODES } from './rejections.ts';
+import { DEFINITIVE_CODES, ERROR_CODES, PARTICIPANT_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
 import { orderNotice } from './translate-orders.ts';
 
@@ -60,7 +61,7 @@ export function openedAnswers(
   const byKey = indexResults(body, registrationSchema, ({ key }) => key);
   return orders.map(({ reference }) => {
     const result = byKey.get(reference);
-    if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
+    if (!result) return unanswered('the node did not answer for this key');
     if (result.status === 'REGISTERED')
       return { kind: 'yes', value: { reference, pageUrl: null, transactionId: null, traceId: null } };
     return toRejection(result.code ?? '');
@@ -73,9 +74,8 @@ export function openedAnswers(
  */
 function toRejection(code: string): RailAnswer<never> {
   const errorCode = ERROR_CODES.get(code);
-  if (!DEFINITIVE_CODES.has(code) || !errorCode)
-    return { kind: 'unknown', cause: `the node answered ${code || 'no code'}` };
-  return { kind: 'no', errorCode, railCode: code };
+  if (!DEFINITIVE_CODES.has(code) || !errorCode) return unanswered(`the node answered ${code || 'no code'}`);
+  return { kind: 'no', errorCode, railCode: code, elsewhere: PARTICIPANT_CODES.has(code) };
 }
 
 const keyStatusSchema = z.object({
@@ -97,7 +97,7 @@ export function statusAnswers(references: readonly string[], body: unknown): Rai
   const byKey = indexResults(body, keyStatusSchema, ({ key }) => key);
   return references.map((reference) => {
     const result = byKey.get(reference);
-    if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
+    if (!result) return unanswered('the node did not answer for this key');
     const payments = result.payments.map((payment) => ({
       executionId: payment.executionId,
       ...optionalEndToEndId(payment.endToEndId),
@@ -174,5 +174,5 @@ export function brebNotice(message: unknown): RailNotice | null {
 
 export function listedPaymentsAnswer(body: unknown): RailAnswer<RailPage<ListedPayment>> {
   const value = readListedPayments(body);
-  return value ? { kind: 'yes', value } : { kind: 'unknown', cause: 'the list of payments cannot be parsed' };
+  return value ? { kind: 'yes', value } : unanswered('the list of payments cannot be parsed');
 }

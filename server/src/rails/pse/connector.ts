@@ -3,16 +3,17 @@ import { readListedPayments } from '../../kit/listed-payments.ts';
 import type { Cents } from '../../kit/money.ts';
 import { isNotConnected } from '../../kit/network-failure.ts';
 import type { TlsMaterial } from '../../kit/strict-tls.ts';
-import type {
-  Capabilities,
-  CollectionStatus,
-  CollectOrder,
-  ListedPayment,
-  OpenedCollection,
-  RailAnswer,
-  RailBank,
-  RailConnector,
-  RailPage,
+import {
+  type Capabilities,
+  type CollectionStatus,
+  type CollectOrder,
+  type ListedPayment,
+  type OpenedCollection,
+  type RailAnswer,
+  type RailBank,
+  type RailConnector,
+  type RailPage,
+  unanswered,
 } from '../contract.ts';
 import { bankListAnswer } from './bank-list.ts';
 import { openedAnswer, statusAnswers, toTransaction } from './translate.ts';
@@ -66,9 +67,9 @@ export class PseConnector implements RailConnector {
     return Promise.all(
       orders.map(async (order) => {
         const body = await this.#call('POST', '/v1/transactions', toTransaction(order));
-        return body.kind === 'unknown'
-          ? body
-          : unknownIfUnreadable(() => openedAnswer(order, body.value, this.#allowsHttpPages));
+        return body.kind === 'answer'
+          ? unknownIfUnreadable(() => openedAnswer(order, body.value, this.#allowsHttpPages))
+          : body;
       }),
     );
   }
@@ -81,11 +82,11 @@ export class PseConnector implements RailConnector {
       const first = await this.queryStatus(references.slice(0, half));
       return [...first, ...(await this.queryStatus(references.slice(half)))];
     }
-    if (body.kind === 'unknown') return references.map(() => body);
+    if (body.kind !== 'answer') return references.map(() => body);
     try {
       return statusAnswers(references, body.value, this.#allowsHttpPages);
     } catch {
-      return references.map(() => ({ kind: 'unknown', cause: 'unreadable' }));
+      return references.map(() => unanswered('unreadable'));
     }
   }
 
@@ -95,7 +96,7 @@ export class PseConnector implements RailConnector {
 
   readonly banks = async (): Promise<RailAnswer<readonly RailBank[]>> => {
     const body = await this.#call('GET', '/v1/banks');
-    return body.kind === 'unknown' ? body : unknownIfUnreadable(() => bankListAnswer(body.value));
+    return body.kind === 'answer' ? unknownIfUnreadable(() => bankListAnswer(body.value)) : body;
   };
 
   readonly listPayments = async (
@@ -103,9 +104,9 @@ export class PseConnector implements RailConnector {
     cursor: string | null,
   ): Promise<RailAnswer<RailPage<ListedPayment>>> => {
     const body = await this.#call('POST', '/v1/payments/list', { since: since.toISOString(), cursor });
-    if (body.kind === 'unknown') return body;
+    if (body.kind !== 'answer') return body;
     const value = readListedPayments(body.value);
-    return value ? { kind: 'yes', value } : { kind: 'unknown', cause: 'unreadable' };
+    return value ? { kind: 'yes', value } : unanswered('unreadable');
   };
 
   disconnect(): Promise<void> {
@@ -118,7 +119,8 @@ export class PseConnector implements RailConnector {
     body?: object,
   ): Promise<
     | { kind: 'answer'; value: unknown }
-    | { kind: 'unknown'; cause: string; batchRejected: boolean; notSent?: boolean }
+    | { kind: 'not_now'; cause: string; retryAfterMs: number | null }
+    | { kind: 'unknown'; cause: string; sent: boolean; batchRejected: boolean }
   > {
     try {
       const headers = { authorization: this.#authorization };
@@ -129,16 +131,18 @@ export class PseConnector implements RailConnector {
         body,
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
-      const batchRejected = BATCH_REJECTED.has(answer.status);
-      if (answer.status !== 200)
-        return { kind: 'unknown', cause: `PSE answered ${answer.status}`, batchRejected };
-      return { kind: 'answer', value: answer.body };
+      const { status, retryAfterMs } = answer;
+      if (status === 200) return { kind: 'answer', value: answer.body };
+      const cause = `PSE answered ${status}`;
+      // Above its rate limit, PSE rejects a request before it reads it.
+      if (status === 429) return { kind: 'not_now', cause, retryAfterMs };
+      return { kind: 'unknown', cause, sent: true, batchRejected: BATCH_REJECTED.has(status) };
     } catch (error) {
       return {
         kind: 'unknown',
         cause: error instanceof Error ? error.name : 'unreadable',
+        sent: !isNotConnected(error),
         batchRejected: false,
-        notSent: isNotConnected(error),
       };
     }
   }
@@ -151,6 +155,6 @@ function unknownIfUnreadable<T>(read: () => RailAnswer<T>): RailAnswer<T> {
   try {
     return read();
   } catch {
-    return { kind: 'unknown', cause: 'unreadable' };
+    return unanswered('unreadable');
   }
 }

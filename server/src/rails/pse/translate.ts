@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { decimalAmount } from '../../kit/decimal-amount.ts';
 import { cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
-import type {
-  CollectionStatus,
-  CollectOrder,
-  OpenedCollection,
-  RailAnswer,
-  RailErrorCode,
-  RailNotice,
+import {
+  type CollectionStatus,
+  type CollectOrder,
+  type OpenedCollection,
+  type RailAnswer,
+  type RailErrorCode,
+  type RailNotice,
+  unanswered,
 } from '../contract.ts';
 import { BANK_BY_CODE } from './banks.ts';
 
@@ -36,6 +37,9 @@ const CREATE_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
     FAIL_NOTALLOWEDBYTIME: 'BANK_UNAVAILABLE',
   }),
 );
+
+/** Rejections of the payment by the bank or as a risk; the others are about our entity or its connection to the bank. */
+const PAYMENT_CODES: ReadonlySet<string> = new Set(['FAIL_NOTCONFIRMEDBYBANK', 'FAIL_RISK']);
 
 /** Decline reasons of a transaction. */
 const DECLINE_REASONS: ReadonlyMap<string, RailErrorCode> = new Map(
@@ -108,7 +112,7 @@ export function openedAnswer(
   const answer = creationSchema.parse(body);
   if ('transactionId' in answer) {
     const { transactionId, trazabilityCode, bankUrl } = answer;
-    if (!isSafePage(bankUrl, allowsHttp)) return { kind: 'unknown', cause: 'the bank page is not https' };
+    if (!isSafePage(bankUrl, allowsHttp)) return unanswered('the bank page is not https');
     return {
       kind: 'yes',
       value: { reference: order.reference, pageUrl: bankUrl, transactionId, traceId: trazabilityCode },
@@ -116,8 +120,9 @@ export function openedAnswer(
   }
   const errorCode = CREATE_CODES.get(answer.returnCode);
   // FAIL_TIMEOUT, FAIL_CANNOTGETCURRENTCYCLE, FAIL_ACCESSDENIED and unknown codes are not definitive.
-  if (!errorCode) return { kind: 'unknown', cause: answer.returnCode };
-  return { kind: 'no', errorCode, railCode: answer.returnCode };
+  if (!errorCode) return unanswered(answer.returnCode);
+  const elsewhere = !PAYMENT_CODES.has(answer.returnCode);
+  return { kind: 'no', errorCode, railCode: answer.returnCode, elsewhere };
 }
 
 const responseSchema = z.object({ results: z.array(z.unknown()) });
@@ -156,7 +161,7 @@ export function statusAnswers(
   );
   return references.map((reference) => {
     const result = byReference.get(reference);
-    if (!result) return { kind: 'unknown', cause: 'PSE did not answer for this reference' };
+    if (!result) return unanswered('PSE did not answer for this reference');
     // The status is still valid: a payment at the bank must be recorded.
     const isSafe = result.bankUrl === null || isSafePage(result.bankUrl, allowsHttp);
     return toCollectionStatus(isSafe ? result : { ...result, bankUrl: null });
@@ -168,7 +173,7 @@ function toCollectionStatus(result: TransactionInformation): RailAnswer<Collecti
   const state = STATES[result.state];
   // Without an amount and a transaction id, the payment cannot be posted.
   if (state === 'paid' && (transactionId === null || amount === null || /^[0.]+$/.test(amount)))
-    return { kind: 'unknown', cause: 'paid without amount' };
+    return unanswered('paid without amount');
   const payment =
     state === 'paid' && transactionId !== null && amount !== null
       ? [{ executionId: transactionId, amount: cents(BigInt(amount.replace('.', ''))), at: null }]
