@@ -162,8 +162,8 @@ export async function adoptExecutions(tx: Tx, adopted: readonly RecordOf<typeof 
 }
 
 /**
- * Cancels a payout of which certainly no order has left. This update and the one that commits an attempt lock the same row: the
- * second to run sees the change of the first and matches nothing.
+ * Cancels a payout of which certainly no order has left. This update and the one that commits an attempt lock the same row:
+ * the second to run sees the change of the first and matches nothing.
  * @returns null when the payout can no longer be canceled
  */
 export async function cancelUnsent(tx: Tx, { organizationId, id }: RowId): Promise<PayoutRow | null> {

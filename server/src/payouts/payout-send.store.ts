@@ -112,7 +112,8 @@ const COMMIT_ATTEMPTS = statement(
 
 /**
  * Leases due payouts and records an attempt for each. Orders are sent only after this commits; from then on only the rail
- * knows their outcome, and the payouts can be canceled only if it turns out that no order has left. Payouts of a suspended organization wait.
+ * knows their outcome, and the payouts can be canceled only if it turns out that no order has left. Payouts of a suspended
+ * organization wait.
  * @param maxEach limit per organization
  */
 export async function commitAttempts(

@@ -19,6 +19,8 @@ export interface PeerReply {
 export interface FaultyPeer {
   readonly url: string;
   readonly calls: readonly PeerCall[];
+  /** Refuses new connections; a call in progress gets its response. */
+  stopListening(): void;
   stop(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export async function startFaultyPeer(
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
+    stopListening: () => void server.close(),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -245,10 +245,13 @@ describe('the Bre-B connector for payouts', () => {
     }
   });
 
-  it('does not rule out that an order has left when the connection is refused after a rejected token', async () => {
-    const peer = await startNode(() => json({ code: 'UNAUTHORIZED' }, 401));
-    const connector = connect(peer.url);
-    expect(await connector.pay([payOrder()])).toMatchObject([{ kind: 'unknown', sent: true }]);
+  it('does not rule out that an order has left when the node rejects its token and then refuses connections', async () => {
+    const peer = await startNode(() => {
+      peer.stopListening();
+      return { ...json({ code: 'UNAUTHORIZED' }, 401), headers: { connection: 'close' } };
+    });
+    expect(await connect(peer.url).pay([payOrder()])).toMatchObject([{ kind: 'unknown', sent: true }]);
+    expect(requestBodies(peer)).toHaveLength(1);
   });
 
   it('returns not_now with the wait that the node asks for when it is above its rate limit, and nothing arrives', async () => {

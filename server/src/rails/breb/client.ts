@@ -80,7 +80,12 @@ export class BrebClient {
     if (answer.status !== 401) return answer;
     // Drops only the rejected token: a concurrent call may already have renewed it.
     if (this.#token?.text === token) this.#token = null;
-    return send({ authorization: `Bearer ${await this.#accessToken(signal)}` });
+    try {
+      return await send({ authorization: `Bearer ${await this.#accessToken(signal)}` });
+    } catch {
+      // An error could say that no connection was established, but the first request has reached the node.
+      return answer;
+    }
   }
 
   /** Concurrent callers share one fetch; each waits at most until its own deadline. */

@@ -177,9 +177,9 @@ export class BrebConnector implements RailConnector, PayoutConnector {
   }
 
   /**
-   * Any failure of the transport, the status or the parsing means unknown for all items; 429, that the node took none. A batch that the node rejects as
-   * a whole is resent in halves, until only the offending item is unknown; orders are split only if the node rejects
-   * duplicates. One deadline covers all parts: after it, this call sends nothing more.
+   * Any failure of the transport, the status or the parsing means unknown for all items; 429 means that the node took none
+   * of them. A batch that the node rejects as a whole is resent in halves, until only the offending item is unknown; orders
+   * are split only if the node rejects duplicates. One deadline covers all parts: after it, this call sends nothing more.
    */
   async #call<Item, Value>(
     call: BulkCall<Item, Value>,
