@@ -22,18 +22,19 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no response in time',
 };
 
-const NOT_CONNECTED: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
+/** System calls that fail before a connection is established. */
+const BEFORE_CONNECTION: ReadonlySet<unknown> = new Set(['getaddrinfo', 'connect']);
 
-/** Whether no connection was established, so that the peer cannot have received the request. */
+/**
+ * Whether no connection was established, so that the peer cannot have received the request. The system call decides, not the
+ * code: an established connection can also fail with EHOSTUNREACH, after the request was written.
+ */
 export function isNotConnected(error: unknown): boolean {
-  return NOT_CONNECTED.has(findCode(error));
+  const { code, syscall, errors, cause } = (error ?? {}) as Record<string, unknown>;
+  // One error per address of the host name.
+  if (Array.isArray(errors)) return errors.length > 0 && errors.every(isNotConnected);
+  if (BEFORE_CONNECTION.has(syscall) || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+  return cause !== undefined && cause !== error && isNotConnected(cause);
 }
 
 function isTimeout(error: unknown, message: string): boolean {
