@@ -7,6 +7,12 @@ export interface Backend {
 }
 
 /**
+ * Longer than a client keeps an idle connection. The headers of the backend about its own connection are not forwarded: a
+ * client that believed them would reuse connections while this server closes them, and get no response.
+ */
+const IDLE_MS = 120_000;
+
+/**
  * A typical load balancer: polls /readyz of each backend at an interval and forwards each request once,
  * round-robin, to the backends whose last answer was 200. It never retries.
  */
@@ -28,7 +34,8 @@ export class PollingProxy {
       const startedAt = performance.now();
       const forwarded = request(new URL(url, backend.url), { method, headers, agent: false }, (answer) => {
         this.#longestMs = Math.max(this.#longestMs, performance.now() - startedAt);
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        const { connection: _connection, 'keep-alive': _keepAlive, ...forwardedHeaders } = answer.headers;
+        outgoing.writeHead(answer.statusCode ?? 502, forwardedHeaders);
         answer.pipe(outgoing);
       });
       forwarded.on('error', (error: NodeJS.ErrnoException) =>
@@ -36,6 +43,7 @@ export class PollingProxy {
       );
       incoming.pipe(forwarded);
     });
+    this.#server.keepAliveTimeout = IDLE_MS;
   }
 
   async start(): Promise<string> {

@@ -2,7 +2,7 @@
  * Rolling upgrade and rollback under load: two API and two worker processes of an earlier release are replaced by those of
  * this clone and then by the earlier ones again. No request fails, nothing is lost, nothing happens twice.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -152,7 +152,8 @@ async function checkRun(parts: Parts, problems: readonly string[]): Promise<Outc
     else outcome.fail(`${what}: ${failures.join('; ')}`);
   };
   const { duplicates } = await sinks.stats();
-  check('failed requests', load.failures());
+  const failed = load.failures();
+  check('failed requests', failed.length === 0 ? [] : [...failed, ...unansweredCauses(journal.path)]);
   check('processes', fleet.failures);
   check('steps', problems);
   check('webhooks', duplicates === 0 ? [] : [`${duplicates} events were delivered twice`]);
@@ -166,6 +167,14 @@ async function checkRun(parts: Parts, problems: readonly string[]): Promise<Outc
     `upgrade: ${load.requests} requests, ${load.failures().length === 0 ? 'none failed' : 'some failed'}`,
   );
   return outcome.done();
+}
+
+/** Why requests got no answer, by the client's journal. */
+function unansweredCauses(journal: string): string[] {
+  const lines = readFileSync(journal, 'utf8').split('\n').filter(Boolean);
+  return lines
+    .map((line) => JSON.parse(line) as { readonly kind: string; readonly cause?: string })
+    .flatMap(({ kind, cause }) => (kind === 'unanswered' ? [cause ?? 'unknown cause'] : []));
 }
 
 async function main(): Promise<number> {
