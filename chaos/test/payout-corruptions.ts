@@ -136,6 +136,14 @@ export const PAYOUT_CORRUPTIONS: readonly Corruption<PayoutSample>[] = [
     sql: `delete from caudal.anomalies where kind = 'sent_late'`,
   },
   {
+    name: 'a canceled payout has an attempt that may have reached the rail',
+    invariant: 'canceled_payout_never_sent',
+    sql: `insert into caudal.payout_attempts (organization_id, payout_id, number, at)
+        select organization_id, id, 1, created_at from caudal.payouts where ${A_PAYOUT('CANCELED')};
+      update caudal.payouts set attempts = 1, unsent_attempts = 1, first_sent_at = created_at, last_sent_at = created_at
+        where ${A_PAYOUT('CANCELED')}`,
+  },
+  {
     name: 'the order of a canceled payout reached the rail',
     invariant: 'canceled_payout_never_sent',
     rail: (lines, { confirmed, canceled: { id, endToEndId } }) => [

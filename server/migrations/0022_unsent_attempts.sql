@@ -1,9 +1,9 @@
 -- schema: expand
--- Payout attempts of which certainly no order has left: nothing was sent, or the rail answered that it takes nothing now.
+-- Payout attempts without effect: the order was not sent, or the rail answered that it accepts nothing now.
 
 -- step
 -- A payout whose attempts are all unsent can be sent again at once, and canceled. Counted apart from `attempts`, which earlier
--- releases read as the attempts that may have left: they neither cancel such a payout nor lose track of it.
+-- releases read as the attempts that may have reached the rail: they neither cancel such a payout nor lose track of it.
 alter table caudal.payouts add column unsent_attempts smallint not null default 0;
 alter table caudal.payouts add constraint payout_unsent_attempts check (unsent_attempts between 0 and attempts) not valid;
 alter table caudal.payouts drop constraint payout_canceled_unsent;

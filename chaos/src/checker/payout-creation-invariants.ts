@@ -129,7 +129,7 @@ function cancelContradiction(
   if (status === 200) return payout?.status === 'CANCELED' ? null : 'reported as canceled, but it is not';
   if (status === 404) return payout ? 'reported as not found, but it exists' : null;
   if (code === 'payout_already_sent')
-    // It may be canceled later, if certainly no order has left.
+    // It may be canceled later, if that attempt had no effect.
     return payout && payout.attempts > 0 ? null : 'reported as sent, but it was not';
   if (code === 'payout_ended')
     return payout?.status === 'DECLINED' ? null : 'reported as ended, but it had not';

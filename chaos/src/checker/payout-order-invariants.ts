@@ -69,6 +69,14 @@ function attemptViolations({ rows }: World, payout: PayoutRow, orders: readonly 
   if (attempts.length !== payout.attempts || attempts.some(({ number }, index) => number !== index + 1))
     return wrong(`${attempts.length} attempts recorded, expected ${payout.attempts}`);
   const sent = attempts.filter(({ unsent }) => !unsent);
+  if (payout.status === 'CANCELED' && sent.length > 0)
+    return [
+      {
+        invariant: 'canceled_payout_never_sent',
+        detail: 'an attempt may have reached the rail',
+        row: { payout, attempts },
+      },
+    ];
   const late = orders.some(
     ({ atMs }, index) => sent.filter(({ at }) => at.getTime() <= atMs).length < index + 1,
   );
@@ -77,7 +85,7 @@ function attemptViolations({ rows }: World, payout: PayoutRow, orders: readonly 
 
 /**
  * The order is resent only after the rail, polled past its maximum processing time, reported it as unknown. After an attempt
- * of which certainly no order has left, the next may follow at once.
+ * without effect, the next may follow at once.
  */
 function repeatViolations({ rows, rail, answersFor }: World, payout: PayoutRow): Violation[] {
   const invariant: InvariantCode = 'resend_requires_unknown_order';

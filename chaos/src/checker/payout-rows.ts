@@ -24,7 +24,7 @@ export interface AttemptRow {
   readonly payoutId: string;
   readonly number: number;
   readonly at: Date;
-  /** Certainly no order has left. */
+  /** Recorded as without effect: not sent, or not accepted by the rail. */
   readonly unsent: boolean;
 }
 

@@ -97,7 +97,7 @@ export const REGRESSION_PAYOUT_HISTORIES: readonly RegressionHistory[] = [
     ],
   },
   {
-    name: 'an order that the rail does not take now is sent later, or canceled if no order can have left',
+    name: 'an order that the rail does not accept now is sent later; the payout can be canceled unless the rail may have an order',
     steps: [
       orders('rate-limited'),
       SENT,

@@ -60,7 +60,7 @@ interface AttemptRow {
   readonly number: number;
   /** Business time at which it was committed. */
   readonly seconds: number;
-  /** Certainly no order has left. */
+  /** Recorded as without effect: not sent, or not accepted by the rail. */
   readonly unsent: boolean;
 }
 

@@ -117,7 +117,7 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
     breaks: ['resend_requires_unknown_order', 'attempt_committed_before_send'],
   },
   {
-    name: 'an order is resent without a poll when the rail does not take its resend now',
+    name: 'an order is resent without a poll when the rail does not accept its resend now',
     patches: [
       {
         file: SENDS,

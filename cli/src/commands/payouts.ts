@@ -87,11 +87,11 @@ export const PAYOUT_COMMANDS: readonly Command[] = [
   {
     name: 'payouts cancel',
     section: 'payments',
-    summary: 'cancel a payout that has not been sent yet',
+    summary: 'cancel a payout whose order the rail does not have yet',
     options: [],
     args: [{ name: 'ID', summary: 'id or reference of the payout' }],
     details:
-      'A payout is usually sent within a second; after that it cannot be canceled (409 payout_already_sent).',
+      'A payout is usually sent within a second. Then it cannot be canceled (409 payout_already_sent), unless the rail could not be reached or did not accept it.',
     examples: ['caudal payouts cancel salary-1001'],
     run: cancel,
   },

@@ -67,7 +67,7 @@ export class PayoutsOperations {
   /**
    * Cancel a payout: `POST /payouts/{id}/cancel`. Needs the scope `payouts:write`.
    *
-   * Cancels a payout of which certainly no order has left. Its amount is available again immediately, and `payout.canceled` is emitted. If its order may have left, the response is 409 `payout_already_sent`, and its final event reports the outcome. Retrying is safe.
+   * Cancels a payout whose order the rail certainly does not have. Its amount is available again immediately, and `payout.canceled` is emitted. If the rail may have the order, the response is 409 `payout_already_sent`, and its final event reports the outcome. Retrying is safe.
    *
    * @param id Identifier of the payout.
    * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payout_already_sent`, `payout_ended`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`

@@ -294,8 +294,8 @@ export const ERRORS = {
     status: 409,
     title: { en: 'Payout already sent', es: 'El pago ya fue enviado' },
     cause: {
-      en: 'The order has left for the rail, or may have left: the payout cannot be canceled.',
-      es: 'La orden ya salió hacia la red, o pudo haber salido: el pago no se puede cancelar.',
+      en: 'The rail has the order of this payout, or may have it: the payout cannot be canceled.',
+      es: 'La red ya tiene la orden de este pago, o puede tenerla: el pago no se puede cancelar.',
     },
     remedy: {
       en: 'Wait for its event. If the money arrives and should not have, ask the receiver for it: the rail takes nothing back.',

@@ -29,7 +29,7 @@ export async function payoutsUnknown(deps: SystemDeps): Promise<Output> {
   const unknown = await unknownPayouts(deps, MAX_LISTED);
   const lines = unknown.map(
     (payout) =>
-      `${payout.id}  sent ${payout.first_sent_at.toISOString()}  COP ${decimalPesos(payout.amount_in_cents)}  ${payout.attempts} sent, ${payout.polls} polls  last answer: ${payout.answer ?? 'none'}  end-to-end ${payout.end_to_end_id}  ${REASONS[payout.reason]}`,
+      `${payout.id}  sent ${payout.first_sent_at.toISOString()}  COP ${decimalPesos(payout.amount_in_cents)}  attempts: ${payout.attempts}, polls: ${payout.polls}  last answer: ${payout.answer ?? 'none'}  end-to-end ${payout.end_to_end_id}  ${REASONS[payout.reason]}`,
   );
   return {
     json: unknown.map(({ organization_id, amount_in_cents, end_to_end_id, first_sent_at, ...rest }) => ({
@@ -86,7 +86,7 @@ export async function payoutsShow(deps: SystemDeps, options: Options): Promise<O
       `${payout.status}${payout.error_code === null ? '' : ` (${payout.error_code})`}  COP ${decimalPesos(payout.amount_in_cents)}  ${payout.reference}`,
       `organization ${payout.organization_id}, created ${payout.created_at.toISOString()}, ended ${payout.result_at?.toISOString() ?? 'not yet'}`,
       `end-to-end ${payout.end_to_end_id}, execution ${payout.execution_id ?? 'unknown'}`,
-      sends.length === 0 ? unsentText(payout) : 'sent:',
+      sends.length === 0 ? unsentText(payout) : 'attempts:',
       ...sends,
     ].join('\n'),
   };

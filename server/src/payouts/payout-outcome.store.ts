@@ -22,7 +22,7 @@ export interface LockedPayout extends PayoutRow {
   rail_task: 'send' | 'poll' | null;
   lease_token: string | null;
   attempts: number;
-  /** Attempts that may have left: the rail had the order, or it is not known. */
+  /** Attempts that may have reached the rail. */
   sent_attempts: number;
   /** Waits because its receiver is new; null without a hold. */
   held: boolean | null;
@@ -162,8 +162,8 @@ export async function adoptExecutions(tx: Tx, adopted: readonly RecordOf<typeof 
 }
 
 /**
- * Cancels a payout of which certainly no order has left. This update and the one that commits an attempt lock the same row:
- * the second to run sees the change of the first and matches nothing.
+ * Cancels a payout whose order the rail certainly does not have. This update and the one that commits an attempt lock the
+ * same row: the second to run sees the change of the first and matches nothing.
  * @returns null when the payout can no longer be canceled
  */
 export async function cancelUnsent(tx: Tx, { organizationId, id }: RowId): Promise<PayoutRow | null> {
@@ -268,7 +268,7 @@ const WAITING = statement(
        (select count(*)::int from (select from caudal.payouts p where ${HELD} limit ${COUNTED}) c) as held,
        (select count(*)::int from (select ${OVERDUE} limit ${COUNTED}) c) as unknown,
        (select extract(epoch from caudal.now() - min(p.since)) from (
-         -- A payout that the rail did not take waits since its first attempt, although each attempt postpones the next.
+         -- A payout that the rail has not accepted waits since its first attempt, although each attempt postpones the next.
          select case when p.attempts > 0 and p.attempts = p.unsent_attempts then least(p.first_sent_at, p.rail_due_at) else p.rail_due_at end as since
          from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) p) as oldest_send_seconds
    ) as counts`,

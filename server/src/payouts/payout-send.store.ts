@@ -20,7 +20,7 @@ export interface DueOrder extends RowId {
   readonly traceContext: Buffer | null;
 }
 
-/** After this many attempts that may have left, only an operator can decide; `payouts unknown` lists the payout. */
+/** After this many attempts that may have reached the rail, only an operator can decide; `payouts unknown` lists the payout. */
 const MAX_SENT_ATTEMPTS = 1000;
 /** The number of an attempt is a smallint. A rail that cannot be reached for a month gets there. */
 const MAX_ATTEMPTS = 32_000;
@@ -112,8 +112,8 @@ const COMMIT_ATTEMPTS = statement(
 
 /**
  * Leases due payouts and records an attempt for each. Orders are sent only after this commits; from then on only the rail
- * knows their outcome, and the payouts can be canceled only if it turns out that no order has left. Payouts of a suspended
- * organization wait.
+ * knows their outcome, and the payouts can be canceled only if it turns out that the rail does not have their orders. Payouts of
+ * a suspended organization wait.
  * @param maxEach limit per organization
  */
 export async function commitAttempts(
@@ -142,7 +142,7 @@ export async function scheduleResend(tx: Tx, { organizationId, id }: RowId): Pro
 const ANSWERS = new RowSet({
   ...ROW_ID,
   attempt: smallint,
-  /** `not_now` and `not_sent`: certainly no order has left. */
+  /** `not_now` and `not_sent`: the rail certainly does not have the order. */
   answer: text<'accepted' | 'duplicate' | 'refused' | 'not_now' | 'not_sent' | 'unknown'>(),
   error_code: nullable(text<RailErrorCode>()),
   reason: nullable(text()),
@@ -166,7 +166,7 @@ const RECORD = statement(
    )
    update caudal.payouts p set
      unsent_attempts = p.unsent_attempts + t.is_unsent::integer,
-     -- An earlier attempt may have left: only the rail's status decides whether the order may be sent again.
+     -- An earlier attempt may have reached the rail: only the rail's status decides whether the order may be sent again.
      rail_task = case when t.is_unsent and p.unsent_attempts + 1 = p.attempts then 'send' else 'poll' end,
      rail_due_at = moment.at + make_interval(secs => t.next_after_ms / 1000.0), leased_until = null, lease_token = null
    from answers t, moment
@@ -174,8 +174,8 @@ const RECORD = statement(
 );
 
 /**
- * Records answers and schedules the next task: to poll the rail, or to send again if certainly no order has left. A payout
- * that is final or leased by another process only gets its answer recorded.
+ * Records answers and schedules the next task: to poll the rail, or to send again if the rail certainly does not have the
+ * order. A payout that is final or leased by another process only gets its answer recorded.
  */
 export async function recordAnswers(
   tx: Tx,
@@ -187,7 +187,7 @@ export async function recordAnswers(
 
 export interface ExpiredResolutionOrder extends RowId {
   readonly resolutionId: string;
-  /** Attempts so far that may have left. */
+  /** Attempts so far that may have reached the rail. */
   readonly sentAttempts: number;
   readonly encryptedReceiver: Buffer;
   readonly holder: Buffer;

@@ -41,7 +41,7 @@ export interface Decision {
 export interface OutcomeInput {
   readonly status: PayoutStatus;
   readonly amount: Cents;
-  /** Attempts that may have left. */
+  /** Attempts that may have reached the rail. */
   readonly sentAttempts: number;
   readonly executionId: string | null;
   /** The rail's error code when it rejected the last attempt. */
@@ -59,8 +59,8 @@ const NOTHING: Decision = { transition: null, detectedAnomalies: [], sendAgain: 
 
 /**
  * Decides from a notification alone only when it reports the expected outcome: a sent order is settled for its amount.
- * Everything else needs verification: the rail is queried, and its answer decides. A rejection of the only attempt that left
- * is accepted too, because no other order can be in flight.
+ * Everything else needs verification: the rail is queried, and its answer decides. A rejection of the only attempt that
+ * reached the rail is accepted too, because no other order can be in flight.
  */
 export function decideFromNotification(
   payout: OutcomeInput | null,

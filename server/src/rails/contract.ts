@@ -40,7 +40,7 @@ export type RailAnswer<T> =
        */
       readonly kind: 'unknown';
       readonly cause: string;
-      /** Whether anything may have left. False only when the request certainly did not reach the rail. */
+      /** Whether the rail may have received the request. False only when it certainly did not. */
       readonly sent: boolean;
     };
 
@@ -53,7 +53,7 @@ interface RailRejection {
   readonly elsewhere: boolean;
 }
 
-/** The rail certainly made nothing of the item, and may accept it later: a rate limit, an own balance that is too low. */
+/** The rail certainly did nothing, and may accept the item later: a rate limit, or our balance at the provider is too low. */
 interface RailDeferral {
   readonly kind: 'not_now';
   readonly cause: string;
@@ -61,7 +61,7 @@ interface RailDeferral {
   readonly retryAfterMs: number | null;
 }
 
-/** Whether the rail certainly made nothing of the item, so that it may be tried again, also in another way. */
+/** Whether the call certainly had no effect at the rail, so that the item may be tried again, also on another connection. */
 export function isWithoutEffect(answer: RailAnswer<unknown>): boolean {
   return answer.kind === 'not_now' || (answer.kind === 'unknown' && !answer.sent);
 }

@@ -65,7 +65,13 @@ describe('payouts unknown and show', () => {
       },
     ]);
     const text = await driver.command('payouts', 'unknown');
-    for (const part of [created.id, 'COP 1200.50', '1 sent', 'last answer: accepted', created.endToEndId])
+    for (const part of [
+      created.id,
+      'COP 1200.50',
+      'attempts: 1',
+      'last answer: accepted',
+      created.endToEndId,
+    ])
       expect(text).toContain(part);
     await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
     await driver.waitForStatus(created.id, 'CONFIRMED');

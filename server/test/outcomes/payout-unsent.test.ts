@@ -23,7 +23,7 @@ const readTask = async (driver: PayoutDriver, { id }: CreatedPayout) => {
   return row;
 };
 
-describe('a payout that the rail does not take now', () => {
+describe('a payout that the rail does not accept now', () => {
   let stack: Stack;
   let driver: PayoutDriver;
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('a payout that the rail does not take now', () => {
     expect(after.availableInCents).toBe(before.availableInCents);
   });
 
-  it('cannot be canceled when an earlier order may have left, and is polled before it is sent again', async () => {
+  it('cannot be canceled when the rail may have an earlier order, and is polled before it is sent again', async () => {
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down', times: 1 });
     const created = await driver.create();
     expect(await waitForAnswers(driver, created, 1)).toEqual(['unknown']);

@@ -202,7 +202,7 @@ describe.each([BREB, PSE])('the $rail connector', (rail) => {
     expect(await connector.open([order])).toEqual([yes]);
   });
 
-  it('says that nothing has left only when no connection was established', async () => {
+  it('returns that the rail has not received the call only when no connection was established', async () => {
     const unreachable = connect(rail, `http://127.0.0.1:${await freePort()}`);
     expect(await unreachable.open([rail.order()])).toMatchObject([{ kind: 'unknown', sent: false }]);
     for (const fault of ['reset', 'lost-answer', 'down'] as const) {

@@ -221,7 +221,7 @@ describe('the Bre-B connector for payouts', () => {
   });
 
   it.each(['down', 'reset', 'lost-answer'] as const)(
-    'returns unknown, never no, under fault "%s", and does not rule out that the orders have left',
+    'returns unknown, never no, under fault "%s", and that the node may have the orders',
     async (fault) => {
       const connector = connect();
       for (const operation of ['order', 'order-query', 'resolve'])
@@ -235,7 +235,7 @@ describe('the Bre-B connector for payouts', () => {
     },
   );
 
-  it('returns unknown, and that nothing has left, when the node refuses connections or our credentials', async () => {
+  it('returns unknown, and that the node has not received the call, when it refuses connections or our credentials', async () => {
     const unreachable = connect(`http://127.0.0.1:${await freePort()}`);
     const unsent = { kind: 'unknown', cause: expect.stringMatching(/./) as string, sent: false };
     for (const connector of [unreachable, connect(simulatorProcess.url, 'not-the-secret')]) {
@@ -245,7 +245,7 @@ describe('the Bre-B connector for payouts', () => {
     }
   });
 
-  it('does not rule out that an order has left when the node rejects its token and then refuses connections', async () => {
+  it('returns that the node may have an order when it rejects the token and then refuses connections', async () => {
     const peer = await startNode(() => {
       peer.stopListening();
       return { ...json({ code: 'UNAUTHORIZED' }, 401), headers: { connection: 'close' } };

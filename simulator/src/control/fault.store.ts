@@ -3,7 +3,7 @@ import type { FaultTarget, Rail } from '../operations.ts';
 
 /** Faults that apply to calls and notices. */
 const SHARED_FAULTS = ['down', 'slow', 'hang', 'reset', 'lost-answer'] as const;
-/** Faults that apply only to calls: the rail takes nothing now, and says when to try again. */
+/** Faults that apply only to calls: the rail accepts nothing now, and says when to try again. */
 export const CALL_ONLY_FAULTS = ['rate-limited'] as const;
 /** Faults that apply only to notices. */
 export const NOTICE_FAULTS = [

@@ -109,7 +109,7 @@ function attemptBreaches(row: PayoutRow, { snapshot, facts, arrived }: View): Br
       about: { ...about, arrived: arrived.get(row.id) },
     });
   const none = facts.orders.of(row.end_to_end_id).answers.filter(({ status }) => status === 'NOT_FOUND');
-  // After an attempt of which certainly no order has left, the next may follow at once.
+  // After an attempt without effect, the next may follow at once.
   const resends = attempts.flatMap(({ seconds }, index) => {
     const earlier = attempts.slice(0, index).findLast(({ unsent }) => !unsent);
     return earlier ? [seconds - earlier.seconds] : [];

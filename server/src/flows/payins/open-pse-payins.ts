@@ -20,6 +20,7 @@ import {
   type RailAnswer,
   unanswered,
 } from '../../rails/contract.ts';
+import { logUndecided } from '../shared/rail-caller.ts';
 import { retryDelayMs } from '../shared/retry-delay.ts';
 
 /** Above this limit (the rail is slow), a creation answers without the bank page, and a worker requests it later. */
@@ -174,14 +175,7 @@ export class PseOpener {
   }
 
   #logUndecided(order: PseOrder, answer: RailAnswer<OpenedCollection>): void {
-    if (answer.kind === 'yes' || answer.kind === 'no') return;
-    const call = { rail: 'PSE', operation: 'open', reason: answer.cause, payinId: order.payin.id };
-    if (answer.kind === 'not_now')
-      this.#deps.log.warn(
-        { code: 'rail_deferred', ...call },
-        'rail accepts nothing now; the call is repeated later',
-      );
-    else this.#deps.log.warn({ code: 'rail_outcome_unknown', ...call }, 'rail call had an unknown outcome');
+    logUndecided(this.#deps.log, { rail: 'PSE', operation: 'open', payinId: order.payin.id }, [answer]);
   }
 
   async close(): Promise<void> {

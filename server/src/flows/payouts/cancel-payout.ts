@@ -11,8 +11,8 @@ import { writeForMerchant } from '../shared/write-for-merchant.ts';
 import { payoutEvents, payoutTransfers, postEnded } from './end-payouts.ts';
 
 /**
- * Cancels a payout of which certainly no order has left. Idempotent. State, history, event and the release of the held money commit
- * together.
+ * Cancels a payout whose order the rail certainly does not have. Idempotent. State, history, event and the release of the
+ * held money commit together.
  * @throws ApiError `not_found`, `payout_already_sent`, `payout_ended`, `outcome_unknown`, `service_unavailable`
  */
 export async function cancelPayout(deps: Deps, principal: Principal, id: string): Promise<Payout> {

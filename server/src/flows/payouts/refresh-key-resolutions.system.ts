@@ -91,7 +91,7 @@ export class ResolutionRefresher {
         Promise.all(brebKeys.map((each) => this.#deps.payoutRail.resolve(each))),
       );
       const result = fromAnswer(answers[0], (person) => holderIndex(hashKey, person).equals(holder));
-      // Once an order may have left, only the rail may decline: the order is sent with its old resolution, and the rail rejects it.
+      // Once the rail may have the order, only the rail may decline: it is sent with its old resolution, and the rail rejects it.
       if ('decline' in result && sentAttempts > 0) return { organizationId, id, resolutionId };
       return { organizationId, id, ...result };
     } catch (error) {

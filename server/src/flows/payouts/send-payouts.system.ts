@@ -39,14 +39,14 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
 interface Sent {
   readonly due: DueOrder;
   readonly answer: RailAnswer<'accepted' | 'duplicate'>;
-  /** Delay until the payout is polled, or sent again if certainly no order has left. */
+  /** Delay until the payout is polled, or sent again if the rail certainly does not have its order. */
   readonly nextAfterMs: number;
 }
 
 /**
  * Sends payouts, many per call. The attempt is committed before the order is sent, its result afterwards. A crash in
- * between leaves a payout with an unknown outcome, and the rail is polled about it. If certainly no order has left, the
- * payout waits to be sent again, and can be canceled.
+ * between leaves a payout with an unknown outcome, and the rail is polled about it. If the rail certainly does
+ * not have the order, the payout waits to be sent again, and can be canceled.
  */
 export class PayoutSender {
   readonly #deps: SystemDeps;

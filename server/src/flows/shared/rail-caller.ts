@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts';
 import { Circuit } from '../../kit/circuit.ts';
+import type { Log } from '../../kit/log.ts';
 import type { Rail, RailAnswer } from '../../rails/contract.ts';
 
 const NOT_SENT: RailAnswer<never> = { kind: 'unknown', cause: 'the circuit is open', sent: false };
@@ -44,21 +45,29 @@ export class RailCaller {
       this.#circuit.failed();
       throw error;
     }
-    const unknown = answers.filter((answer) => answer.kind === 'unknown');
-    const deferred = answers.filter((answer) => answer.kind === 'not_now');
-    if (unknown.length + deferred.length === answers.length) this.#circuit.failed();
-    else this.#circuit.succeeded();
-    const call = { rail: this.#rail, operation };
-    if (unknown.length > 0)
-      this.#deps.log.warn(
-        { code: 'rail_outcome_unknown', ...call, count: unknown.length, reason: unknown[0]?.cause ?? '' },
-        'rail call had an unknown outcome',
-      );
-    if (deferred.length > 0)
-      this.#deps.log.warn(
-        { code: 'rail_deferred', ...call, count: deferred.length, reason: deferred[0]?.cause ?? '' },
-        'rail accepts nothing now; the call is repeated later',
-      );
+    if (answers.some(({ kind }) => kind === 'yes' || kind === 'no')) this.#circuit.succeeded();
+    else this.#circuit.failed();
+    logUndecided(this.#deps.log, { rail: this.#rail, operation }, answers);
     return answers;
   }
+}
+
+/** Logs the number of answers that are unknown or `not_now`, with the cause of the first. */
+export function logUndecided(
+  log: Log,
+  call: { readonly rail: Rail; readonly operation: string; readonly payinId?: string },
+  answers: readonly RailAnswer<unknown>[],
+): void {
+  const unknown = answers.filter((answer) => answer.kind === 'unknown');
+  if (unknown.length > 0)
+    log.warn(
+      { code: 'rail_outcome_unknown', ...call, count: unknown.length, reason: unknown[0]?.cause ?? '' },
+      'rail call had an unknown outcome',
+    );
+  const deferred = answers.filter((answer) => answer.kind === 'not_now');
+  if (deferred.length > 0)
+    log.warn(
+      { code: 'rail_deferred', ...call, count: deferred.length, reason: deferred[0]?.cause ?? '' },
+      'rail accepts nothing now; the call is repeated later',
+    );
 }

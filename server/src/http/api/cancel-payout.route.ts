@@ -12,7 +12,7 @@ export const cancelPayout = merchantOperation({
   tag: 'Payouts',
   summary: 'Cancel a payout',
   description:
-    'Cancels a payout of which certainly no order has left. Its amount is available again immediately, and `payout.canceled` is emitted. If its order may have left, the response is 409 `payout_already_sent`, and its final event reports the outcome. Retrying is safe.',
+    'Cancels a payout whose order the rail certainly does not have. Its amount is available again immediately, and `payout.canceled` is emitted. If the rail may have the order, the response is 409 `payout_already_sent`, and its final event reports the outcome. Retrying is safe.',
   scope: 'payouts:write',
   params: payoutPath,
   responses: {
