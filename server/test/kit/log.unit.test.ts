@@ -131,7 +131,7 @@ describe('errorFields', () => {
   it('keeps the message and frames of our own errors', () => {
     const fields = errorFields(new TypeError('there is no pepper'));
     expect(fields).toMatchObject({ errorType: 'TypeError', errorMessage: 'there is no pepper' });
-    expect(fields.frames).toEqual(expect.arrayContaining([expect.stringContaining('log.test.ts')]));
+    expect(fields.frames).toEqual(expect.arrayContaining([expect.stringContaining('log.unit.test.ts')]));
     expect((fields.frames as string[]).length).toBeLessThanOrEqual(6);
   });
 
