@@ -12,6 +12,7 @@ import { recordKeyNetworks } from './flows/operations/record-key-networks.system
 import { WorkSignals } from './jobs/work-signals.ts';
 import { BusinessClock } from './kit/clock.ts';
 import { Cursors } from './kit/cursor.ts';
+import { multiplyDeadlines } from './kit/deadline.ts';
 import { EncryptedTokens } from './kit/encrypted-token.ts';
 import { armFailpoint } from './kit/failpoint.ts';
 import type { Log } from './kit/log.ts';
@@ -45,6 +46,7 @@ export function compose(
   tracer: Tracer = NO_TRACER,
 ) {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
+  multiplyDeadlines(config.testDeadlineFactor);
   const failures = new FailureLog(log);
   const metrics = new Metrics();
   const pools = createPools(config.database, processRole, {

@@ -12,8 +12,10 @@ import {
   findMissingDatabaseUrls,
   findProductionProblems,
   findRevokedReceiptKey,
+  findTestDeadlineProblems,
   findUnknownSettings,
   findWrongLogins,
+  TEST_DEADLINE_FACTOR,
 } from './settings/problems.ts';
 import { receiptKey } from './settings/receipt-key.ts';
 import { completeForRole } from './settings/role-settings.ts';
@@ -81,6 +83,7 @@ export function readConfig(
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, raw));
   problems.push(...masterKeyProblems);
   problems.push(...findMissingDatabaseUrls(role, raw), ...findWrongLogins(raw), ...findUnknownSettings(raw));
+  problems.push(...findTestDeadlineProblems(raw));
   if (parsed.success) problems.push(...findRevokedReceiptKey(parsed.data));
   const tls = readAllTlsFiles(role, raw);
   problems.push(...findMailProblems(role, raw), ...tls.problems);
@@ -90,10 +93,10 @@ export function readConfig(
     ...problems.filter((problem) => !isConsequence(problem, files.failed)),
   ];
   if (reported.length > 0 || !parsed.success) throw new ConfigError(reported);
-  return toConfig(parsed.data, tls);
+  return toConfig(parsed.data, tls, Number(raw[TEST_DEADLINE_FACTOR] ?? 1));
 }
 
-function toConfig(settings: Settings, tls: AllTlsFiles) {
+function toConfig(settings: Settings, tls: AllTlsFiles, testDeadlineFactor: number) {
   const derivedKeys = (...secrets: (string | undefined)[]) =>
     secrets.filter((value) => value !== undefined).map(keyFromSecret);
   // The rail uses the bytes of the secret directly as the HMAC key.
@@ -215,6 +218,7 @@ function toConfig(settings: Settings, tls: AllTlsFiles) {
     /** Whether processes send work signals with NOTIFY. */
     workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
+    testDeadlineFactor,
     /** Null: nothing is exported. */
     telemetry: toTelemetry(settings),
   };

@@ -7,6 +7,7 @@ import { schemaProblems } from './db/schema-range.ts';
 import { probeWrite, type WriteProbe } from './db/write-probe.ts';
 import type { SystemDeps } from './deps.ts';
 import { monotonicMs } from './kit/clock.ts';
+import { deadline } from './kit/deadline.ts';
 import type { Metrics } from './kit/metrics.ts';
 
 const UNREADY_CODES = [
@@ -61,7 +62,7 @@ export class Readiness {
     this.#probe ??= this.#check(silent).finally(() => {
       this.#probe = null;
     });
-    return Promise.race([this.#probe, sleep(PROBE_WITHIN_MS, [UNANSWERED], { ref: false })]);
+    return Promise.race([this.#probe, sleep(deadline(PROBE_WITHIN_MS), [UNANSWERED], { ref: false })]);
   }
 
   async #check(silent: boolean): Promise<readonly UnreadyReason[]> {

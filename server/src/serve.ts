@@ -29,6 +29,7 @@ import { addressFormatter } from './kit/address-log.ts';
 import { VERSION } from './kit/build.ts';
 import { monotonicMs } from './kit/clock.ts';
 import { deriveKey, type SecretKey } from './kit/crypto.ts';
+import { deadline } from './kit/deadline.ts';
 import { freshBytes } from './kit/ids.ts';
 import type { Log } from './kit/log.ts';
 import { watchProcess } from './kit/process-metrics.ts';
@@ -208,7 +209,7 @@ function createReadiness({ deps, pendingCommits, loginFailed }: Composed, config
     deps,
     pendingCommits,
     loginFailed,
-    failedLogins: () => failedLogins(loginUrls(config), LOGIN_WITHIN_MS, 'caudal-readiness'),
+    failedLogins: () => failedLogins(loginUrls(config), deadline(LOGIN_WITHIN_MS), 'caudal-readiness'),
   });
 }
 

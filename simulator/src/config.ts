@@ -13,6 +13,8 @@ export type Config = {
   readonly noticeUrls: readonly string[];
   /** Delay from an order's intake to its settlement, on the simulator's clock. */
   readonly orderMs: number;
+  /** Tests multiply the deadlines of notices: a starved machine must not meet them. */
+  readonly deadlineFactor: number;
   readonly breb: { readonly clientId: string; readonly clientSecret: string; readonly noticeSecret: string };
   readonly pse: { readonly entity: string; readonly secret: string; readonly noticeSecret: string };
 };
@@ -44,6 +46,7 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     publicUrl: publicUrl === undefined ? null : readUrl('--public-url', publicUrl),
     noticeUrls: readNoticeUrls(flags.notices ?? env['SIM_NOTICE_URLS'] ?? ''),
     orderMs: readOrderMs(env['SIM_ORDER_MS'] ?? '1000'),
+    deadlineFactor: readDeadlineFactor(env['SIM_TEST_DEADLINE_FACTOR'] ?? '1'),
     breb: {
       clientId: env['SIM_BREB_CLIENT_ID'] ?? 'caudal-dev',
       clientSecret: readSecret(env, 'SIM_BREB_CLIENT_SECRET') ?? 'dev-breb-secret',
@@ -102,6 +105,13 @@ function readPort(text: string): number {
 function readOrderMs(text: string): number {
   if (!/^\d{1,8}$/.test(text)) {
     throw new ConfigError(`SIM_ORDER_MS must be a number of milliseconds, not "${text}"`);
+  }
+  return Number(text);
+}
+
+function readDeadlineFactor(text: string): number {
+  if (!/^[1-9]\d?$/.test(text)) {
+    throw new ConfigError(`SIM_TEST_DEADLINE_FACTOR must be a number from 1 to 99, not "${text}"`);
   }
   return Number(text);
 }

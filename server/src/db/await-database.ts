@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../kit/clock.ts';
+import { deadline } from '../kit/deadline.ts';
 import type { Log } from '../kit/log.ts';
 import { failedLogins } from './login.ts';
 
@@ -15,7 +16,7 @@ const LOGIN_WITHIN_MS = 5000;
 export async function awaitDatabase(urls: readonly string[], log: Log, withinMs: number): Promise<void> {
   const startedAt = monotonicMs();
   for (let attempt = 1; ; attempt += 1) {
-    const failures = await failedLogins(urls, LOGIN_WITHIN_MS, 'caudal-start');
+    const failures = await failedLogins(urls, deadline(LOGIN_WITHIN_MS), 'caudal-start');
     const [starting] = failures.filter(({ rejected }) => !rejected);
     if (!starting) {
       if (attempt > 1)

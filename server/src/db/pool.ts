@@ -1,5 +1,6 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, types } from 'pg';
 import { monotonicMs } from '../kit/clock.ts';
+import { deadline } from '../kit/deadline.ts';
 import { passFailpoint } from '../kit/failpoint.ts';
 import type { HistogramSeries } from '../kit/metrics.ts';
 import type { PoolRole } from './active-backends.ts';
@@ -38,7 +39,7 @@ const LOCK_TIMEOUT_MS = 1500;
 /** Settings of every session, in the format of libpq's `options`. */
 export function sessionOptions(deadlineMs: number): string {
   const settings = [
-    `lock_timeout=${Math.min(LOCK_TIMEOUT_MS, deadlineMs / 2)}`,
+    `lock_timeout=${Math.min(deadline(LOCK_TIMEOUT_MS), deadlineMs / 2)}`,
     // Releases the row locks of a transaction whose client is gone: retries wait for them.
     `idle_in_transaction_session_timeout=${2 * deadlineMs}`,
     // Cancels a statement, and releases its locks, soon after its client disconnects.

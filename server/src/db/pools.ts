@@ -1,3 +1,4 @@
+import { deadline } from '../kit/deadline.ts';
 import type { Log } from '../kit/log.ts';
 import type { Metrics } from '../kit/metrics.ts';
 import { activeBackends } from './active-backends.ts';
@@ -53,7 +54,7 @@ export function createPools(
   const batch = pool('batch', settings.batchUrl, budget.batch);
   const system = pool('system', settings.systemUrl, budget.system);
   // The heartbeat has its own pool, so that it never waits behind other work.
-  const heartbeat = pool('heartbeat', settings.systemUrl, budget.heartbeat, HEARTBEAT_DEADLINE_MS);
+  const heartbeat = pool('heartbeat', settings.systemUrl, budget.heartbeat, deadline(HEARTBEAT_DEADLINE_MS));
   // At least one connection: node-postgres never serves a query from a pool of size 0. An API process sends it none.
   const snapshot = pool('snapshot', settings.systemUrl, Math.max(1, budget.snapshot), SNAPSHOT_DEADLINE_MS);
   watchPools(metrics, { read, batch, system, heartbeat, snapshot });

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { deadline } from '../kit/deadline.ts';
 import { tryLogin } from './login.ts';
 
 /** A login role that `migrate` creates and checks. */
@@ -69,7 +70,7 @@ export async function roleStates(client: Client, roles: readonly LoginRole[]): P
  * @throws when the login fails for a reason other than the password
  */
 export async function passwordWorks(name: string, url: string): Promise<boolean> {
-  const login = await tryLogin(url, LOGIN_WITHIN_MS, 'caudal-migrate');
+  const login = await tryLogin(url, deadline(LOGIN_WITHIN_MS), 'caudal-migrate');
   if (login.kind === 'connected') return true;
   if (login.kind === 'wrong_password') return false;
   throw new Error(`the role ${name} cannot log in: ${login.cause}`);

@@ -1,3 +1,4 @@
+import { deadline } from '../kit/deadline.ts';
 import type { Environment } from '../kit/environment.ts';
 import { loginFailures, tryLogin } from './login.ts';
 import { migrationStatus } from './migration-files.ts';
@@ -39,7 +40,9 @@ export async function findDatabaseProblems(
   urls: readonly string[],
 ): Promise<string[]> {
   // First, because through a pooler the first prepared statement may fail with an unrelated error.
-  const logins = await Promise.all(urls.map((url) => tryLogin(url, LOGIN_WITHIN_MS, 'caudal-start')));
+  const logins = await Promise.all(
+    urls.map((url) => tryLogin(url, deadline(LOGIN_WITHIN_MS), 'caudal-start')),
+  );
   if (logins.some(({ kind }) => kind === 'pooler')) return [POOLER_ERROR];
   let facts: Facts | undefined;
   try {

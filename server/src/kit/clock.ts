@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { deadline } from './deadline.ts';
 import { ApiError } from './errors.ts';
 
 /** Credentials are checked against revocations that are at most this old. */
@@ -74,7 +75,7 @@ export class BusinessClock {
   }
 
   #timeAt(age: number): number {
-    if (age > EXTRAPOLATED_FOR_MS) throw databaseUnavailable();
+    if (age > deadline(EXTRAPOLATED_FOR_MS)) throw databaseUnavailable();
     return this.#businessMs + age;
   }
 
@@ -92,7 +93,7 @@ export class BusinessClock {
 
   /** Whether the time and the revocations read with it are at most a second old. */
   get fresh(): boolean {
-    return this.ageMs <= TRUSTED_FOR_MS;
+    return this.ageMs <= deadline(TRUSTED_FOR_MS);
   }
 
   /**
@@ -100,7 +101,7 @@ export class BusinessClock {
    * @throws ApiError `service_unavailable` when the database does not respond in time
    */
   async whenFresh(): Promise<void> {
-    if (!this.fresh) await this.#renew(performance.now() - TRUSTED_FOR_MS);
+    if (!this.fresh) await this.#renew(performance.now() - deadline(TRUSTED_FOR_MS));
   }
 
   isSampledSince(sinceMs: number): boolean {

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deadline } from './deadline.ts';
 import type { HistogramSample, MetricFamily, Sample } from './metric-family.ts';
 import { renderFamilies } from './metrics-text.ts';
 
@@ -81,7 +82,7 @@ export class Metrics {
         this.#refreshedAt = performance.now();
       });
     if (this.#refreshing)
-      await Promise.race([this.#refreshing, sleep(REFRESH_WITHIN_MS, null, { ref: false })]);
+      await Promise.race([this.#refreshing, sleep(deadline(REFRESH_WITHIN_MS), null, { ref: false })]);
   }
 
   render(): string {

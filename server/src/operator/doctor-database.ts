@@ -14,6 +14,7 @@ import { schemaProblems } from '../db/schema-range.ts';
 import { versionError } from '../db/server-version.ts';
 import type { SystemDb } from '../db/system.ts';
 import { probeWrite } from '../db/write-probe.ts';
+import { deadline } from '../kit/deadline.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const LOGIN_TIMEOUT_MS = 3000;
@@ -37,7 +38,7 @@ export async function examineLogins(
   const attempted = await Promise.all(
     urls.map(
       async ([setting, url]): Promise<LoginAttempt[]> =>
-        url === null ? [] : [{ setting, url, login: await tryLogin(url, LOGIN_TIMEOUT_MS) }],
+        url === null ? [] : [{ setting, url, login: await tryLogin(url, deadline(LOGIN_TIMEOUT_MS)) }],
     ),
   );
   const attempts = attempted.flat();

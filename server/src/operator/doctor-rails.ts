@@ -1,3 +1,4 @@
+import { deadline } from '../kit/deadline.ts';
 import type { ClockDifference } from '../kit/http-probe.ts';
 import type { GuardState } from '../organizations/sending-guard.store.ts';
 import { RAILS, type Rail, type RailProbe } from '../rails/contract.ts';
@@ -18,7 +19,7 @@ export function railFinding(rail: Rail, url: string, probe: RailProbe): Finding 
   switch (probe.kind) {
     case 'answers': {
       const message = `${url} answers in ${Math.round(probe.ms)} ms`;
-      return probe.ms > SLOW_MS
+      return probe.ms > deadline(SLOW_MS)
         ? warn(
             name,
             message,

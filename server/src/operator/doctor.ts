@@ -7,6 +7,7 @@ import type { SystemDeps } from '../deps.ts';
 import { readGuard } from '../flows/operations/guard-sending.system.ts';
 import { listRailPauses } from '../flows/operations/pause-rail.system.ts';
 import { monotonicMs } from '../kit/clock.ts';
+import { deadline, multiplyDeadlines } from '../kit/deadline.ts';
 import { type ClockDifference, probe } from '../kit/http-probe.ts';
 import { makeLog } from '../kit/log.ts';
 import { describeNetworkFailure } from '../kit/network-failure.ts';
@@ -87,6 +88,7 @@ async function examine(): Promise<Finding[]> {
   const { config, findings } = examineSettings();
   if (!config)
     return [...findings, skip('not looked at', 'all other checks: they need a valid configuration')];
+  multiplyDeadlines(config.testDeadlineFactor);
   const [logins, rails, process] = await Promise.all([
     examineLogins(config.database),
     examineRails(config),
@@ -117,7 +119,7 @@ async function examineRails(
   const probed = await Promise.all(
     RAILS.filter((rail) => missing[rail] === null).map(async (rail) => ({
       rail,
-      probe: await probes[rail](AbortSignal.timeout(PROBE_TIMEOUT_MS)),
+      probe: await probes[rail](AbortSignal.timeout(deadline(PROBE_TIMEOUT_MS))),
     })),
   );
   return {
@@ -137,7 +139,7 @@ async function examineDatabase(
   clocks: Map<string, ClockDifference>,
 ): Promise<{ sending: Finding; about: Finding[]; work: Finding[]; shiftSeconds: number | null }> {
   const log = makeLog({ level: 'silent', base: { role: 'operator' } });
-  const database = { ...config.database, deadlineMs: STATEMENT_TIMEOUT_MS };
+  const database = { ...config.database, deadlineMs: deadline(STATEMENT_TIMEOUT_MS) };
   const { deps, close } = compose({ ...config, database, failpoint: null }, log);
   try {
     // First, because pending migrations explain missing tables in the other checks.
@@ -202,7 +204,7 @@ async function processFinding({ ops }: Config): Promise<Finding> {
   const host = ops.host === '0.0.0.0' || ops.host === '::' ? '127.0.0.1' : ops.host;
   const url = `http://${host}:${ops.port}/readyz`;
   try {
-    const { status, text } = await probe({ url, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    const { status, text } = await probe({ url, signal: AbortSignal.timeout(deadline(PROBE_TIMEOUT_MS)) });
     if (status === 200) return ok('process', `${url} reports ready`);
     const { reasons } = JSON.parse(text) as { reasons?: readonly string[] };
     return warn(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemDb } from '../db/system.ts';
 import { type BusinessClock, databaseUnavailable, monotonicMs } from '../kit/clock.ts';
+import { deadline } from '../kit/deadline.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { Authenticator } from './authenticator.ts';
 import { type Pulse, readPulse } from './credential.store.ts';
@@ -166,7 +167,7 @@ export class Heartbeat {
       .finally(() => {
         this.#advancing = null;
       });
-    await Promise.race([this.#advancing, sleep(ADVANCE_WITHIN_MS)]);
+    await Promise.race([this.#advancing, sleep(deadline(ADVANCE_WITHIN_MS))]);
   }
 
   async #apply(pulse: Pulse, takenAt: number): Promise<void> {
@@ -198,7 +199,7 @@ export class Heartbeat {
     else if (changed.size > 0) authenticator.invalidate(changed);
     const refreshed = keys.refresh(db, changed, takenAt);
     refreshed.catch(() => {});
-    await Promise.race([refreshed, sleep(REFRESH_WITHIN_MS)]);
+    await Promise.race([refreshed, sleep(deadline(REFRESH_WITHIN_MS))]);
     this.#reportFailedKeys();
     this.#lastRealMs = pulse.realMs;
     this.#lastTakenAt = Math.max(this.#lastTakenAt, takenAt);

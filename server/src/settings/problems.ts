@@ -56,11 +56,25 @@ const CLI_SETTINGS: ReadonlySet<string> = new Set([
   'CAUDAL_SIMULATOR_URL',
 ]);
 
+/**
+ * Multiplies the deadlines of the server's own answers in processes of tests (kit/deadline.ts). Not a setting of a deployment: no
+ * page lists it, and production rejects it.
+ */
+export const TEST_DEADLINE_FACTOR = 'CAUDAL_TEST_DEADLINE_FACTOR';
+
 /** A misspelled setting would silently leave its default in effect. */
 export function findUnknownSettings(raw: RawSettings): string[] {
   return Object.keys(raw)
     .filter((name) => /^(?:CAUDAL|BREB|PSE)_/.test(name) && !(name in SETTINGS) && !CLI_SETTINGS.has(name))
+    .filter((name) => name !== TEST_DEADLINE_FACTOR)
     .map((name) => `${name} is not a setting`);
+}
+
+export function findTestDeadlineProblems(raw: RawSettings): string[] {
+  const factor = raw[TEST_DEADLINE_FACTOR];
+  return factor === undefined || /^[1-9]\d?$/.test(factor)
+    ? []
+    : [`${TEST_DEADLINE_FACTOR}: a whole number from 1 to 99`];
 }
 
 /** Groups of secrets that have the same value. */
@@ -108,8 +122,8 @@ export function findProductionProblems(raw: RawSettings): string[] {
   if (raw['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
     problems.push('NODE_TLS_REJECT_UNAUTHORIZED is 0: production must verify certificates');
   problems.push(...findPlaintextDatabases(raw));
-  if (raw['CAUDAL_FAILPOINT'] !== undefined)
-    problems.push('CAUDAL_FAILPOINT is for tests: not allowed in production');
+  for (const name of ['CAUDAL_FAILPOINT', TEST_DEADLINE_FACTOR])
+    if (raw[name] !== undefined) problems.push(`${name} is for tests: not allowed in production`);
   if (raw['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')
     problems.push('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: not allowed in production');
   for (const name of [

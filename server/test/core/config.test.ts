@@ -201,6 +201,17 @@ describe('a production configuration', () => {
     expect(configErrors({ ...DEVELOPMENT, ...failpoint })).toEqual([]);
   });
 
+  it('rejects the factor by which tests multiply deadlines', () => {
+    const factor = { CAUDAL_TEST_DEADLINE_FACTOR: '10' };
+    expect(configErrors({ ...PRODUCTION, ...factor })).toEqual([
+      'CAUDAL_TEST_DEADLINE_FACTOR is for tests: not allowed in production',
+    ]);
+    expect(configErrors({ ...DEVELOPMENT, ...factor })).toEqual([]);
+    expect(configErrors({ ...DEVELOPMENT, CAUDAL_TEST_DEADLINE_FACTOR: '0' })).toEqual([
+      'CAUDAL_TEST_DEADLINE_FACTOR: a whole number from 1 to 99',
+    ]);
+  });
+
   it('rejects loopback webhooks', () => {
     const loopback = { CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'yes' };
     expect(configErrors({ ...PRODUCTION, ...loopback })).toEqual([

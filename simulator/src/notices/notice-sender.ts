@@ -15,6 +15,8 @@ import {
 } from './rail-queue.ts';
 
 const MAX_CONCURRENT_POSTS = 4;
+const ANSWER_DEADLINE_MS = 5000;
+const REORDER_LIMIT_MS = 2000;
 const RETRY_DELAYS_MS = [200, 500, 1000, 2000, 5000] as const;
 const MAX_RETRY_DELAY_MS = 10_000;
 const PATHS = { BRE_B: 'rail-notices/breb', PSE: 'rail-notices/pse' } as const;
@@ -86,7 +88,8 @@ export class NoticeSender {
 
   #pumpQueue(queue: RailQueue): void {
     const { faults } = this.#deps.state;
-    moveDueToReady(queue, faults, performance.now());
+    const reorderLimitMs = REORDER_LIMIT_MS * this.#deps.config.deadlineFactor;
+    moveDueToReady(queue, faults, performance.now(), reorderLimitMs);
     if (noticesHeld(faults, queue.rail) === 'all' || this.#urls().length === 0) return;
     while (queue.postsInFlight < MAX_CONCURRENT_POSTS) {
       const batch = takeBatch(queue);
@@ -104,6 +107,7 @@ export class NoticeSender {
       secret: queue.rail === 'BRE_B' ? config.breb.noticeSecret : config.pse.noticeSecret,
       notices: batch.map(({ waiting }) => waiting.notice),
       postFault: toPostFault(first),
+      answerDeadlineMs: ANSWER_DEADLINE_MS * config.deadlineFactor,
       closing,
     });
     queue.postsInFlight -= 1;

@@ -3,9 +3,6 @@ import http from 'node:http';
 import https from 'node:https';
 import type { QueuedNotice } from './notice.ts';
 
-/** A response that takes longer counts as no response. */
-const ANSWER_DEADLINE_MS = 5000;
-
 /** Fault of a post: a wrong signature, or a connection that resets or hangs in the middle of the body. */
 export type PostFault = 'bad-signature' | 'reset' | 'hang' | null;
 
@@ -14,6 +11,8 @@ type Post = {
   readonly secret: string;
   readonly notices: readonly QueuedNotice['notice'][];
   readonly postFault: PostFault;
+  /** A response that takes longer counts as no response. */
+  readonly answerDeadlineMs: number;
   readonly closing: AbortSignal;
 };
 
@@ -27,7 +26,7 @@ export function postNotices(post: Post): Promise<number | null> {
   const body = Buffer.from(JSON.stringify({ notices: post.notices }));
   const { promise, resolve } = Promise.withResolvers<number | null>();
   const request = open(post, body);
-  const deadline = setTimeout(() => request.destroy(), ANSWER_DEADLINE_MS);
+  const deadline = setTimeout(() => request.destroy(), post.answerDeadlineMs);
   const abandon = (): void => void request.destroy();
   post.closing.addEventListener('abort', abandon);
   request.on('response', (response) => {

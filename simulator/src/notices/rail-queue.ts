@@ -4,7 +4,6 @@ import type { Rail } from '../operations.ts';
 import { type Delivery, isSentAlone } from './delivery.ts';
 
 const BATCH_LIMIT = 100;
-const REORDER_LIMIT_MS = 2000;
 
 /** Outgoing notices of one rail. */
 export type RailQueue = {
@@ -39,7 +38,12 @@ export function enqueue(queue: RailQueue, delivery: Delivery, nowMs: number): vo
 }
 
 /** Moves due and released deliveries to `ready`, which keeps FIFO order. */
-export function moveDueToReady(queue: RailQueue, faults: FaultStore, nowMs: number): void {
+export function moveDueToReady(
+  queue: RailQueue,
+  faults: FaultStore,
+  nowMs: number,
+  reorderLimitMs: number,
+): void {
   for (
     let next = queue.delayed.peek();
     next !== undefined && next.dueMs <= nowMs;
@@ -51,7 +55,7 @@ export function moveDueToReady(queue: RailQueue, faults: FaultStore, nowMs: numb
   if (queue.heldDown.size > 0 && noticesHeld(faults, queue.rail) === 'none') {
     release(queue, queue.heldDown, () => true);
   }
-  release(queue, queue.heldBack, ({ offeredAtMs }) => nowMs - offeredAtMs >= REORDER_LIMIT_MS);
+  release(queue, queue.heldBack, ({ offeredAtMs }) => nowMs - offeredAtMs >= reorderLimitMs);
 }
 
 /** Releases reordered notices once a later notice has been acknowledged. */

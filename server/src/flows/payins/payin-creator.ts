@@ -3,6 +3,7 @@ import { isDatabaseError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import type { Batcher } from '../../kit/batch/batcher.ts';
 import { monotonicMs } from '../../kit/clock.ts';
+import { deadline } from '../../kit/deadline.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import type { Principal } from '../../organizations/organization.ts';
@@ -134,9 +135,9 @@ export class PayinCreator {
       payin.customer === null
     )
       return payin;
-    const until = monotonicMs() + BANK_PAGE_WITHIN_MS;
+    const until = monotonicMs() + deadline(BANK_PAGE_WITHIN_MS);
     const inFlight = this.#pse.inFlight(payin.id);
-    if (inFlight) await within(inFlight, BANK_PAGE_WITHIN_MS);
+    if (inFlight) await within(inFlight, deadline(BANK_PAGE_WITHIN_MS));
     let current = await readPayin(this.#deps, principal, payin.id);
     // Another process may be requesting the page.
     while (current.status === 'PENDING' && this.#pse.allowance !== 'none' && monotonicMs() < until) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deadline } from '../../kit/deadline.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 import { payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
@@ -65,7 +66,7 @@ export class CollectionStarter {
       attempts: 0,
       sentMsAgo: null,
     });
-    const row = await within(opening, BANK_PAGE_WITHIN_MS);
+    const row = await within(opening, deadline(BANK_PAGE_WITHIN_MS));
     // After a rejection the creation still answers PENDING: outcomes are reported by events.
     return row?.pse_url ? payinFromRow(row, secrets.dataKey) : payin;
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../backoff.ts';
+import { deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
@@ -145,7 +146,7 @@ export class Batcher<Command, Result> {
   }
 
   get #retryWithinMs(): number {
-    return this.#options.retryWithinMs ?? 3000;
+    return this.#options.retryWithinMs ?? deadline(3000);
   }
 
   /** Never rejects: every command of the batch is resolved or rejected. */

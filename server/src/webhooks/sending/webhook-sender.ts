@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { monotonicMs } from '../../kit/clock.ts';
+import { deadline } from '../../kit/deadline.ts';
 import { type Connection, ConnectionPool } from './connection-pool.ts';
 import { isPublicAddress } from './public-address.ts';
 import { retryAfterSeconds } from './retry-after.ts';
@@ -66,7 +67,7 @@ export class WebhookSender {
     this.#totalMs = rules.totalMs;
     this.#connections = new ConnectionPool({
       ...rules,
-      connectMs: Math.min(rules.connectMs, rules.totalMs),
+      connectMs: Math.min(deadline(rules.connectMs), rules.totalMs),
     });
   }
 
