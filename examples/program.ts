@@ -25,7 +25,7 @@ export function startProgram(folder: string, file: string, environment: Record<s
     output: () => output,
     exited,
     printed: async (pattern) => {
-      await until(`the program prints ${pattern}`, async () => pattern.test(output), 20_000);
+      await until(`the program prints ${pattern}`, async () => pattern.test(output));
       return pattern.exec(output)?.[1] ?? '';
     },
     stop: async () => {

@@ -47,6 +47,12 @@ let dataDir = DEFAULT_DATA;
 /** Whether this run wrote the addresses file; before that, the file may belong to another run in the same directory. */
 let addressesSaved = false;
 
+/** Deadlines of the tests that start this program (scripts/testing/patient-settings.ts). */
+function settingsOfTests(): Record<string, string> {
+  const names = ['CAUDAL_DATABASE_DEADLINE_MS', 'CAUDAL_TEST_DEADLINE_FACTOR'];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+}
+
 /** Whether to use free ports instead of the default ones. */
 let anyPorts = false;
 
@@ -161,13 +167,16 @@ async function start(print: (text: string) => void): Promise<Running> {
     'simulator',
     startSimulator(join(dataDir, 'simulator'), await choosePort(PORTS.simulator), [baseUrl]),
   );
-  const settings = serverSettings({
-    databaseUrl: cluster.url(DATABASE),
-    simulatorUrl: simulator.url,
-    baseUrl,
-    port,
-    opsPort,
-  });
+  const settings = {
+    ...serverSettings({
+      databaseUrl: cluster.url(DATABASE),
+      simulatorUrl: simulator.url,
+      baseUrl,
+      port,
+      opsPort,
+    }),
+    ...settingsOfTests(),
+  };
   saveSettings(settings);
   print('Migrating the database …');
   await runServerCommand(['migrate'], settings);

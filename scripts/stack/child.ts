@@ -53,7 +53,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
       // Trimmed occasionally, not at every chunk: a busy server writes thousands per second.
-      if (output.length > 200_000) output = output.slice(-50_000);
+      if (output.length > 4_000_000) output = output.slice(-2_000_000);
       lines(text);
     });
   }
@@ -87,7 +87,7 @@ async function readiness(
     return {};
   }
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => fail('was not ready in time'), options.withinMs ?? 30_000);
+    const timer = setTimeout(() => fail('was not ready in time'), options.withinMs ?? 120_000);
     const fail = (what: string) => {
       clearTimeout(timer);
       child.kill('SIGKILL');

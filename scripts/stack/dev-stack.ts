@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PATIENT_SETTINGS } from '../testing/patient-settings.ts';
 import { startChild } from './child.ts';
 
 /** A stack started by `npm run dev` for tests, with its own data directory and ports. */
@@ -22,8 +23,8 @@ export async function startDevStack(): Promise<DevStack> {
   const dev = await startChild({
     name: 'npm run dev',
     args: [script, '--json', '--any-ports', '--data', folder],
+    env: PATIENT_SETTINGS,
     readiness: 'line',
-    withinMs: 60_000,
   });
   const { baseUrl, simulatorUrl, apiKey } = dev.ready as Record<
     'baseUrl' | 'simulatorUrl' | 'apiKey',

@@ -128,7 +128,7 @@ export async function createOwner(admin: Client): Promise<void> {
 }
 
 async function waitForPostgres(url: string, exited: () => boolean, log: () => string): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 120_000;
   for (;;) {
     if (exited()) throw new Error(`PostgreSQL did not start:\n${log()}`);
     const client = new Client({ connectionString: url });
@@ -199,6 +199,6 @@ async function stopOrphan(dataDir: string): Promise<void> {
   if (parent !== '1')
     throw new Error(`another process is using ${dataDir} (PostgreSQL ${pid}, started by ${parent})`);
   process.kill(pid, 'SIGINT');
-  const deadline = performance.now() + 15_000;
+  const deadline = performance.now() + 60_000;
   while (existsSync(`/proc/${pid}`) && performance.now() < deadline) await sleep(50);
 }

@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import type { ApiClient } from './api-client.ts';
 import { runOperatorCommand } from './operator-command.ts';
 import { PayerBrowser, type PayerPage } from './payer-browser.ts';
@@ -120,7 +121,7 @@ export class CheckoutDriver {
   waitForStatus(
     link: Pick<LinkBody, 'paymentLinkId'>,
     status: string,
-    withinMs = 10_000,
+    withinMs = PATIENCE_MS,
   ): Promise<LinkDetailsBody> {
     return until(
       `the link is ${status}`,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { inject } from 'vitest';
 import { ACCEPT_COPY, OWNER } from '../../../scripts/stack/postgres.ts';
 
@@ -27,20 +27,20 @@ export async function cloneDatabase(template = inject('postgres').template): Pro
   await asAdmin(url, (admin) =>
     admin.query(`update caudal_meta.migrations set applied_at = now(); ${ACCEPT_COPY}`),
   );
+  // A login costs PostgreSQL a process; waiting for a condition makes hundreds of queries.
+  const pool = new Pool({ connectionString: url, max: 20, idleTimeoutMillis: 1000, allowExitOnIdle: true });
+  // A connection that the test or a crash ends; the next query opens another.
+  pool.on('error', () => undefined);
   return {
     url,
     ownerUrl: ownerUrl.replace(/\/postgres$/, `/${name}`),
     name,
-    query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
-      const client = new Client({ connectionString: url });
-      await client.connect();
-      try {
-        return (await client.query<Row>(text, [...values])).rows;
-      } finally {
-        await client.end();
-      }
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await pool.query<Row>(text, [...values])).rows,
+    drop: async () => {
+      if (!pool.ended) await pool.end();
+      await asAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`));
     },
-    drop: () => asAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`)),
   };
 }
 

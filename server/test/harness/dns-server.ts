@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 
@@ -41,7 +42,7 @@ export async function startDnsServer(
     if (records) socket.send(response(message.subarray(0, end), name, records), peer.port, peer.address);
   });
   await new Promise<void>((resolve) => socket.bind(at.port, at.address, resolve));
-  const resolver = new Resolver({ timeout: 5000, tries: 1 });
+  const resolver = new Resolver({ timeout: PATIENCE_MS, tries: 1 });
   resolver.setServers([`${at.address}:${socket.address().port}`]);
   return {
     queries,

@@ -6,6 +6,7 @@ import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
 import { createOwner, OWNER, type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { PATIENT_SETTINGS } from '../../../scripts/testing/patient-settings.ts';
 import { createOrganization, type TestOrganization } from './test-organization.ts';
 
 declare module 'vitest' {
@@ -30,6 +31,9 @@ declare module 'vitest' {
  * 50 ms.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // The binaries of the project 'compatibility'.
+  const binaries = project.config.env?.['POSTGRES_BIN'];
+  if (binaries) process.env['POSTGRES_BIN'] = binaries;
   const folder = makeDatabaseFolder('caudal-test-');
   const cluster = await startPostgres({
     dataDir: join(folder, 'pg'),
@@ -81,5 +85,8 @@ async function templateWithOrganization(
 
 function settingsFor(cluster: PostgresCluster, database: string): Record<string, string> {
   const nowhere = 'http://127.0.0.1:1';
-  return serverSettings({ databaseUrl: cluster.ownerUrl(database), simulatorUrl: nowhere, baseUrl: nowhere });
+  return {
+    ...serverSettings({ databaseUrl: cluster.ownerUrl(database), simulatorUrl: nowhere, baseUrl: nowhere }),
+    ...PATIENT_SETTINGS,
+  };
 }

@@ -1,4 +1,5 @@
 import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { PATIENT_SETTINGS } from '../../../scripts/testing/patient-settings.ts';
 import { compose } from '../../src/compose.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { SystemDeps } from '../../src/deps.ts';
@@ -41,7 +42,10 @@ export interface InProcess {
 /** Settings for a server with a database and unreachable rails. */
 export function settingsFor(databaseUrl: string): Record<string, string> {
   const nowhere = 'http://127.0.0.1:1';
-  return serverSettings({ databaseUrl, simulatorUrl: nowhere, baseUrl: nowhere });
+  return {
+    ...serverSettings({ databaseUrl, simulatorUrl: nowhere, baseUrl: nowhere }),
+    ...PATIENT_SETTINGS,
+  };
 }
 
 export async function composeInProcess(settings: Readonly<Record<string, string>>): Promise<InProcess> {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import { decodeMetrics, decodeSpans, type ReceivedMetric, type ReceivedSpan } from './otlp-decoder.ts';
 import { until } from './until.ts';
 
@@ -42,7 +43,7 @@ export class OtlpReceiver {
   }
 
   /** Waits until a trace has spans with all these names. @returns all its spans */
-  waitForTrace(traceId: string, names: readonly string[], withinMs = 20_000): Promise<ReceivedSpan[]> {
+  waitForTrace(traceId: string, names: readonly string[], withinMs = PATIENCE_MS): Promise<ReceivedSpan[]> {
     return until(
       `the trace has the spans ${names.join(', ')}`,
       () => {

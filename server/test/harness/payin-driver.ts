@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import type { ApiClient } from './api-client.ts';
 import { brebPayin, CUSTOMER, psePayin } from './payin-requests.ts';
 import { readPseReference } from './pse-reference.ts';
@@ -47,7 +48,7 @@ export class PayinDriver {
   async pse(changes: Record<string, unknown> = {}): Promise<{ payin: PayinView; reference: string }> {
     const payin = await this.#create(psePayin(changes));
     const reference = await readPseReference(this.#stack.database, payin.id);
-    await until('the bank page URL is known', async () => (await this.get(payin.id)).status === 'PROCESSING');
+    await until('the bank page URL is known', async () => (await this.get(payin.id)).status !== 'PENDING');
     return { payin, reference };
   }
 
@@ -57,7 +58,7 @@ export class PayinDriver {
     return body as unknown as PayinView;
   }
 
-  waitForStatus(id: string, status: string, withinMs = 10_000): Promise<PayinView> {
+  waitForStatus(id: string, status: string, withinMs = PATIENCE_MS): Promise<PayinView> {
     return until(
       `${id} is ${status}`,
       async () => {
@@ -69,7 +70,7 @@ export class PayinDriver {
   }
 
   /** Waits until the server has received and applied all notifications and has no due polls. */
-  async waitUntilIdle(withinMs = 15_000): Promise<void> {
+  async waitUntilIdle(withinMs = PATIENCE_MS): Promise<void> {
     await until(
       'all notifications and polls are processed',
       async () => {

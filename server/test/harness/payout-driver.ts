@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import type { ApiClient } from './api-client.ts';
 import { runOperatorCommand } from './operator-command.ts';
 import { CUSTOMER, newReference } from './payin-requests.ts';
@@ -104,7 +105,7 @@ export class PayoutDriver {
     return body;
   }
 
-  waitForStatus(id: string, status: string, withinMs = 10_000): Promise<PayoutView> {
+  waitForStatus(id: string, status: string, withinMs = PATIENCE_MS): Promise<PayoutView> {
     return until(
       `${id} is ${status}`,
       async () => {
@@ -116,7 +117,7 @@ export class PayoutDriver {
   }
 
   /** Reads the database, to check hundreds of payouts with one query. */
-  async waitForAll(payouts: readonly CreatedPayout[], status: string, withinMs = 30_000): Promise<void> {
+  async waitForAll(payouts: readonly CreatedPayout[], status: string, withinMs = PATIENCE_MS): Promise<void> {
     await until(
       `${payouts.length} payouts are ${status}`,
       async () => {
@@ -136,7 +137,7 @@ export class PayoutDriver {
   }
 
   /** Waits until the server has received and applied all notifications and has no due polls. */
-  async waitUntilIdle(withinMs = 15_000): Promise<void> {
+  async waitUntilIdle(withinMs = PATIENCE_MS): Promise<void> {
     await until(
       'all notifications and polls are processed',
       async () => {

@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import { deposit } from '../../src/flows/ledger/deposit.system.ts';
 import { createApiKey } from '../../src/flows/operations/manage-organizations.system.ts';
 import { cents } from '../../src/kit/money.ts';
@@ -67,7 +68,7 @@ export function waitForPayoutStatus(
   api: ApiClient,
   id: string,
   status: string,
-  withinMs = 10_000,
+  withinMs = PATIENCE_MS,
 ): Promise<PayoutBody> {
   return until(
     `${id} is ${status}`,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach } from 'vitest';
+import { afterAll, beforeEach } from 'vitest';
 import { runningChildren } from '../../../scripts/stack/child.ts';
+import { repeatedRequests } from './repeated-requests.ts';
 
 const MAX_LINES = 20;
 const ARRIVES_WITHIN_MS = 300;
@@ -18,4 +19,10 @@ beforeEach(({ onTestFailed }) => {
       if (lines.length > 0) process.stderr.write(`log of ${name}:\n${lines.join('\n')}\n`);
     }
   });
+});
+
+/** Each one hides a late heartbeat; `.ci/long timing` repeats none. */
+afterAll(() => {
+  if (repeatedRequests() > 0)
+    process.stderr.write(`${repeatedRequests()} requests were sent again after 503 service_unavailable\n`);
 });

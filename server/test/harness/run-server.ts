@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from '../../../scripts/stack/compile-cache.ts';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 
 const SERVER_MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -15,7 +16,7 @@ export function runToEnd(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
   main = SERVER_MAIN,
-  withinMs = 20_000,
+  withinMs = PATIENCE_MS,
 ): Promise<ExitResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...args], {

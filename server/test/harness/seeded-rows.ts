@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
 /** A byte sequence that must not appear, in one encoding in which unencrypted data could have been stored. */
 export interface Needle {
@@ -53,21 +53,33 @@ export function findInCluster(
   cluster: { readonly dataDir: string; readonly databaseOid: string; readonly sinceMs: number },
 ): NeedleHit[] {
   const hits: NeedleHit[] = [];
-  for (const entry of readdirSync(cluster.dataDir, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
+  const foreign = (folder: string) =>
+    dirname(folder) === join(cluster.dataDir, 'base') && basename(folder) !== cluster.databaseOid;
+  for (const path of filesBelow(cluster.dataDir, foreign)) {
     const file = relative(cluster.dataDir, path);
-    const [top, second] = file.split(sep);
-    if (!entry.isFile() || (top === 'base' && second !== cluster.databaseOid)) continue;
     const bytes = readIfModifiedSince(path, cluster.sinceMs);
     if (bytes) hits.push(...findNeedles(needles, bytes).map((name) => ({ file, name })));
   }
   return hits;
 }
 
+/** Other tests drop their databases meanwhile: a folder may disappear after it was listed. */
+function filesBelow(folder: string, isSkipped: (folder: string) => boolean): string[] {
+  return (unlessRemoved(() => readdirSync(folder, { withFileTypes: true })) ?? []).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) return [path];
+    return entry.isDirectory() && !isSkipped(path) ? filesBelow(path, isSkipped) : [];
+  });
+}
+
 /** Null for an older file, or one that PostgreSQL removed after it was listed. */
 function readIfModifiedSince(path: string, sinceMs: number): Buffer | null {
+  return unlessRemoved(() => (statSync(path).mtimeMs < sinceMs ? null : readFileSync(path)));
+}
+
+function unlessRemoved<T>(read: () => T): T | null {
   try {
-    return statSync(path).mtimeMs < sinceMs ? null : readFileSync(path);
+    return read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

@@ -6,6 +6,7 @@ import type { Child } from '../../../scripts/stack/child.ts';
 import { freePort } from '../../../scripts/stack/free-port.ts';
 import { runServerCommand, startServer, startSimulator } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { PATIENT_SETTINGS } from '../../../scripts/testing/patient-settings.ts';
 import { ApiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { SimulatorControl } from './simulator-control.ts';
@@ -50,6 +51,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const databaseUrl = options.databaseUrl?.(database.ownerUrl) ?? database.ownerUrl;
   const settings = {
     ...serverSettings({ databaseUrl, simulatorUrl: simulator.url, baseUrl: `http://127.0.0.1:${port}` }),
+    ...PATIENT_SETTINGS,
     CAUDAL_LOG_LEVEL: 'warn',
     ...options.settings,
   };

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach } from 'vitest';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import {
   type SenderOptions,
   type SendResult,
@@ -32,7 +33,11 @@ export function openWebhookDriver(): WebhookDriver {
       return peer;
     },
     sender: (options = {}) => {
-      const sender = new WebhookSender({ isAllowed: (address) => address === PUBLIC_ADDRESS, ...options });
+      const sender = new WebhookSender({
+        isAllowed: (address) => address === PUBLIC_ADDRESS,
+        connectMs: PATIENCE_MS,
+        ...options,
+      });
       stops.push(() => sender.close());
       return sender;
     },

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import { eventSchema } from '../../src/http/api/event.schema.ts';
 import { until } from './until.ts';
 
@@ -77,7 +78,7 @@ export class WebhookSink {
   }
 
   /** Waits for this many requests at a path. @returns all requests at the path */
-  waitForRequests(path: string, count: number, withinMs = 10_000): Promise<SinkRequest[]> {
+  waitForRequests(path: string, count: number, withinMs = PATIENCE_MS): Promise<SinkRequest[]> {
     return until(
       `${path} has received ${count} requests`,
       () => Promise.resolve(this.requestsTo(path).length >= count && this.requestsTo(path)),
@@ -86,7 +87,7 @@ export class WebhookSink {
   }
 
   /** Waits for an event at a path. @returns its latest request */
-  waitForEvent(path: string, id: string, withinMs = 10_000): Promise<SinkRequest> {
+  waitForEvent(path: string, id: string, withinMs = PATIENCE_MS): Promise<SinkRequest> {
     return until(
       `${path} has received ${id}`,
       () => Promise.resolve(this.requestsTo(path).findLast((request) => request.id === id)),
