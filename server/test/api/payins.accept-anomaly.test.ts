@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { statement } from '../../src/db/tx.ts';
 import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
@@ -9,8 +9,6 @@ import { toProblem } from '../harness/payin-responses.ts';
 import { newShop, payoutEventNames, readBalance, type Shop, withScopes } from '../harness/payout-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const SETTINGS = { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' };
 const RESOLVED = { status: 409, code: 'anomaly_resolved' };

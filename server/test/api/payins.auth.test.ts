@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import type { Environment } from '../../src/kit/environment.ts';
 import { base62Digits } from '../../src/kit/ids.ts';
@@ -507,13 +508,11 @@ describe('a revoked key', () => {
     ]);
     for (const client of clients) expect((await client.get('/payins')).status).toBe(200);
     await driver.revoke(key.keyId);
-    await until(
-      'every process rejects the key',
-      async () => {
+    await within('revocation on every process', 1000, () =>
+      until('every process rejects the key', async () => {
         const answers = await Promise.all(clients.map((client) => client.get('/payins')));
         return answers.every(({ status }) => status !== 200);
-      },
-      1000,
+      }),
     );
     for (const client of clients)
       await until('a 401', async () => (await client.get('/payins')).status === 401);

@@ -1,5 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Child } from '../../../scripts/stack/child.ts';
+import { startServer } from '../../../scripts/stack/processes.ts';
 import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
@@ -123,6 +125,67 @@ describe('409 reference_taken', () => {
     const created = await post(brebPayin({ amountInCents: 1 }), key);
     expect(created.status).toBe(201);
     expect(replayedHeader(created)).toBeNull();
+  });
+});
+
+describe('a request that waits for a lock', () => {
+  /** A process that gives up waiting for locks as soon as in production; it may wait longer for everything else. */
+  let server: Child;
+  let url: string;
+  let api: ApiClient;
+  beforeAll(async () => {
+    const settings = { ...stack.settings, CAUDAL_PORT: '0', CAUDAL_TEST_DEADLINE_FACTOR: '1' };
+    server = await startServer('api', settings);
+    url = `http://127.0.0.1:${String(server.ready['port'])}`;
+    api = stack.api.at(url);
+  });
+  afterAll(() => server?.stop());
+
+  it('returns 409 idempotency_in_flight while the first request is locked, and the retry then succeeds', async () => {
+    const body = brebPayin();
+    const key = newKey();
+    const first = await post(body, key);
+    await whileLocked(
+      'select 1 from caudal.idempotency_keys where resource_id = $1 for update',
+      [first.body.id],
+      async () => {
+        expect(toProblem(await post(body, key, api))).toEqual({ status: 409, code: 'idempotency_in_flight' });
+      },
+    );
+    expect((await post(body, key)).text).toBe(first.text);
+  });
+
+  it('returns 503 with Retry-After when a request without a key cannot be decided in time', async () => {
+    const body = brebPayin();
+    const first = await createPayin(stack.api, body);
+    await whileLocked(
+      'select 1 from caudal.resource_references where resource_id = $1 for update',
+      [first.id],
+      async () => {
+        const answer = await post(body, {}, api.strict);
+        expect(toProblem(answer)).toEqual({ status: 503, code: 'service_unavailable' });
+        expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      },
+    );
+    expect((await post(body)).status).toBe(409);
+  });
+
+  it('does not delay other requests meanwhile', async () => {
+    const body = brebPayin();
+    const key = newKey();
+    const first = await post(body, key);
+    await whileLocked(
+      'select 1 from caudal.idempotency_keys where resource_id = $1 for update',
+      [first.body.id],
+      async () => {
+        const answers = await Promise.all([
+          post(body, key, api),
+          post(brebPayin(), {}, api),
+          post(brebPayin(), {}, other.at(url)),
+        ]);
+        expect(answers.map(({ status }) => status)).toEqual([409, 201, 201]);
+      },
+    );
   });
 });
 
@@ -321,49 +384,6 @@ describe('Idempotency-Key', () => {
       expect(answer.body.sourceData.pseUrl).toMatch(/^http/);
     }
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-  });
-
-  it('returns 409 idempotency_in_flight while the first request is locked, and the retry then succeeds', async () => {
-    const body = brebPayin();
-    const key = newKey();
-    const first = await post(body, key);
-    await whileLocked(
-      'select 1 from caudal.idempotency_keys where resource_id = $1 for update',
-      [first.body.id],
-      async () => {
-        expect(toProblem(await post(body, key))).toEqual({ status: 409, code: 'idempotency_in_flight' });
-      },
-    );
-    expect((await post(body, key)).text).toBe(first.text);
-  });
-
-  it('returns 503 with Retry-After when a request without a key cannot be decided in time', async () => {
-    const body = brebPayin();
-    const first = await createPayin(stack.api, body);
-    await whileLocked(
-      'select 1 from caudal.resource_references where resource_id = $1 for update',
-      [first.id],
-      async () => {
-        const answer = await post(body);
-        expect(toProblem(answer)).toEqual({ status: 503, code: 'service_unavailable' });
-        expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      },
-    );
-    expect((await post(body)).status).toBe(409);
-  });
-
-  it('does not delay other requests meanwhile', async () => {
-    const body = brebPayin();
-    const key = newKey();
-    const first = await post(body, key);
-    await whileLocked(
-      'select 1 from caudal.idempotency_keys where resource_id = $1 for update',
-      [first.body.id],
-      async () => {
-        const answers = await Promise.all([post(body, key), post(brebPayin()), post(brebPayin(), {}, other)]);
-        expect(answers.map(({ status }) => status)).toEqual([409, 201, 201]);
-      },
-    );
   });
 
   it('is accepted and ignored by operations that create nothing', async () => {
