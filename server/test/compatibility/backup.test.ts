@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyDatabase } from '../harness/empty-database.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
 import { PayinDriver } from '../harness/payin-driver.ts';
@@ -15,8 +15,6 @@ import { type Stack, startStack } from '../harness/stack.ts';
 const TOOLS = process.env['POSTGRES_BIN'] ?? '';
 const HAS_TOOLS = existsSync(join(TOOLS, 'pg_dump')) && TOOLS !== '';
 const PASSWORD = 'dev-backup';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 let stack: Stack;
 let backupUrl: string;

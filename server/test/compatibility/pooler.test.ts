@@ -1,12 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { settingsFor } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { HAS_PGBOUNCER, type Pgbouncer, startPgbouncer } from './pgbouncer.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let database: TestDatabase;
 let pooler: Pgbouncer | null = null;
@@ -35,9 +33,7 @@ describe.skipIf(!HAS_PGBOUNCER)('pgbouncer in front of PostgreSQL', () => {
     const { readUrl, batchUrl, systemUrl } = readConfig('operator', direct).database;
     pooler = await startPgbouncer([database.ownerUrl, readUrl, batchUrl, systemUrl], mode);
     const settings = { ...direct, DATABASE_URL: pooler.through(database.ownerUrl) };
-    const results = await Promise.all(
-      ['migrate', 'api', 'worker'].map((role) => runToEnd([role], settings, undefined, 40_000)),
-    );
+    const results = await Promise.all(['migrate', 'api', 'worker'].map((role) => runToEnd([role], settings)));
     for (const { code, stderr } of results) {
       expect(stderr).toContain(REJECTION);
       expect(code).toBe(1);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.system.ts';
@@ -11,8 +11,6 @@ import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { EventReader } from '../webhooks/event-reader.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 interface ListedResource {
   readonly id: string;

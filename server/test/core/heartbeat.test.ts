@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { stopwatch } from '../../../scripts/testing/expect-within.ts';
 import type { SystemDb } from '../../src/db/system.ts';
 import type { Statement } from '../../src/db/tx.ts';
 import { BusinessClock, monotonicMs } from '../../src/kit/clock.ts';
+import { multiplyDeadlines } from '../../src/kit/deadline.ts';
 import { Authenticator } from '../../src/organizations/authenticator.ts';
 import { Heartbeat } from '../../src/organizations/heartbeat.ts';
 import { KeyNetworks } from '../../src/organizations/key-networks.ts';
@@ -22,6 +23,7 @@ beforeAll(async () => {
   database = await cloneDatabase();
   caudal = await composeInProcess(settingsFor(database.ownerUrl));
 });
+afterEach(() => multiplyDeadlines(caudal.config.testDeadlineFactor));
 afterAll(async () => {
   await caudal?.close();
   await database?.drop();
@@ -93,7 +95,10 @@ async function authenticateAfterOutage({ clockAheadMs, stepBackMs = 0 }: ClockSt
   }
   await authenticate();
 
+  // From here on the process must notice the outage, within the time of production.
+  multiplyDeadlines(1);
   cutOff = true;
+  const cutOffForMs = stopwatch();
   offsetMs = -stepBackMs;
   // As if revoked early in a long outage: the pulse no longer lists it when the connection is back.
   await database.query('update caudal.api_keys set revoked_at = caudal.now() where id = $1', [
@@ -109,7 +114,7 @@ async function authenticateAfterOutage({ clockAheadMs, stepBackMs = 0 }: ClockSt
       (error: { code?: string }) => error.code === 'service_unavailable',
     ),
   );
-  await sleep(GAP_MS);
+  await until('the outage is longer than the window', async () => cutOffForMs() > GAP_MS);
   cutOff = false;
   const answer = await until('the process answers again', () =>
     authenticate().then(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { runServerCommand, startServer } from '../../../scripts/stack/processes.ts';
 import { type EmptyDatabase, emptyDatabase } from '../harness/empty-database.ts';
@@ -6,8 +6,6 @@ import { settingsFor } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let database: EmptyDatabase;
 let settings: Record<string, string>;
@@ -37,11 +35,13 @@ describe('a login that PostgreSQL rejects', () => {
     await database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${database.rolePrefix}_system'`,
     );
-    const unready = await until('the process is unready', async () => {
-      const current = await readiness();
-      return current.status === 503 && current;
+    await until('the process is unready because of the login', async () => {
+      const { status, reasons } = await readiness();
+      return (
+        status === 503 &&
+        JSON.stringify(reasons).includes(`rejects the login of ${database.rolePrefix}_system`)
+      );
     });
-    expect(JSON.stringify(unready.reasons)).toContain(`rejects the login of ${database.rolePrefix}_system`);
     const doctor = await runOperatorCommand(settings, 'doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain(`as ${database.rolePrefix}_system: wrong password`);

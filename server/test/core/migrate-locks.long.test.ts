@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PRODUCTION_DEADLINES } from '../../../scripts/testing/patient-settings.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { copyServer, type ServerCopy } from '../harness/server-copy.ts';
@@ -9,7 +10,7 @@ import { type Stack, startStack } from '../harness/stack.ts';
 let stack: Stack;
 let newer: ServerCopy;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ settings: { ...PRODUCTION_DEADLINES } });
   newer = copyServer();
   newer.writeMigration(
     '0900_color.sql',
@@ -35,21 +36,21 @@ describe('migrate while a long reader holds a table that a migration alters', ()
   it('fails with a clear message when the reader outlasts CAUDAL_MIGRATE_LOCK_WAIT_SECONDS', async () => {
     const reader = await startReader();
     const settings = { ...stack.settings, CAUDAL_MIGRATE_LOCK_WAIT_SECONDS: '2' };
-    const { code, stderr } = await runToEnd(['migrate'], settings, newer.main, 60_000);
+    const { code, stderr } = await runToEnd(['migrate'], settings, newer.main);
     await reader.end();
     expect(code).toBe(1);
     expect(stderr).toContain('migration 0900_color.sql was not applied: for 2 s other sessions held a lock');
-  }, 70_000);
+  });
 
   it('lets creations pass, retries and succeeds once the reader has ended', async () => {
     const reader = await startReader();
-    const migrating = runToEnd(['migrate'], stack.settings, newer.main, 60_000);
+    const migrating = runToEnd(['migrate'], stack.settings, newer.main);
     let ended = false;
     void migrating.then(() => (ended = true));
     const answers: number[] = [];
     const readerEnds = performance.now() + READS_FOR_MS;
     while (performance.now() < readerEnds) {
-      const { status } = await stack.api.post('/payins', brebPayin());
+      const { status } = await stack.api.strict.post('/payins', brebPayin());
       answers.push(status);
       await sleep(100);
     }
@@ -65,5 +66,5 @@ describe('migrate while a long reader holds a table that a migration alters', ()
         "select from information_schema.columns where table_name = 'payins' and column_name = 'color'",
       ),
     ).toHaveLength(1);
-  }, 90_000);
+  });
 });

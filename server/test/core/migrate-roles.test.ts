@@ -1,6 +1,7 @@
 import { Client } from 'pg';
-import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { OWNER } from '../../../scripts/stack/postgres.ts';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import { readConfig } from '../../src/config.ts';
 import { tryLogin } from '../../src/db/login.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
@@ -9,7 +10,6 @@ import { settingsFor } from '../harness/in-process.ts';
 import { type ExitResult, runToEnd } from '../harness/run-server.ts';
 
 // Each test starts several processes in sequence.
-vi.setConfig({ testTimeout: 90_000 });
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -33,13 +33,13 @@ function settingsOf(database: EmptyDatabase): Record<string, string> {
 }
 
 function migrate(settings: Record<string, string>): Promise<ExitResult> {
-  return runToEnd(['migrate'], settings, undefined, 40_000);
+  return runToEnd(['migrate'], settings);
 }
 
 /** Login result of each server role with the passwords of these settings. */
 async function tryLogins(settings: Record<string, string>): Promise<string[]> {
   const { readUrl, batchUrl, systemUrl } = readConfig('operator', settings).database;
-  const tried = await Promise.all([readUrl, batchUrl, systemUrl].map((url) => tryLogin(url, 5000)));
+  const tried = await Promise.all([readUrl, batchUrl, systemUrl].map((url) => tryLogin(url, PATIENCE_MS)));
   return tried.map(({ kind }) => kind);
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { migrationSteps, parseIndex } from '../../src/db/migration-steps.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
+import { settingsFor } from '../harness/in-process.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { copyServer, type ServerCopy } from '../harness/server-copy.ts';
 
@@ -70,8 +70,7 @@ describe('migrate with steps', () => {
     database = await cloneDatabase();
     newer = copyServer();
     newer.writeMigration(NAME, STEPS);
-    const nowhere = 'http://127.0.0.1:1';
-    settings = serverSettings({ databaseUrl: database.ownerUrl, simulatorUrl: nowhere, baseUrl: nowhere });
+    settings = settingsFor(database.ownerUrl);
   });
   afterAll(async () => {
     newer?.remove();
@@ -95,13 +94,12 @@ describe('migrate with steps', () => {
       ['migrate'],
       { ...settings, CAUDAL_MIGRATE_LOCK_WAIT_SECONDS: '2' },
       newer.main,
-      60_000,
     );
     await reader.end();
     expect(stopped.code).toBe(1);
     expect(stopped.stderr).toContain(`migration ${NAME} was not applied: for 2 s other sessions held a lock`);
     expect(await readSteps()).toEqual([{ step: 0 }]);
-    const completed = await runToEnd(['migrate'], settings, newer.main, 60_000);
+    const completed = await runToEnd(['migrate'], settings, newer.main);
     expect(completed).toMatchObject({ stderr: '', code: 0 });
     expect(await readSteps()).toEqual([]);
     expect(
@@ -124,7 +122,7 @@ describe('migrate with steps', () => {
         "select bool_and(convalidated) as validated from pg_constraint where conname = 'color_known'",
       ),
     ).toEqual([{ validated: true }]);
-  }, 150_000);
+  });
 
   it('builds an index again that an interrupted run left invalid', async () => {
     const child = await database.query<{ name: string }>(
@@ -144,11 +142,11 @@ describe('migrate with steps', () => {
        select $1, step, $2 from unnest(array[0, 2, 3, 4]) step`,
       [NAME, CHECKSUM],
     );
-    expect(await runToEnd(['migrate'], settings, newer.main, 60_000)).toMatchObject({ stderr: '', code: 0 });
+    expect(await runToEnd(['migrate'], settings, newer.main)).toMatchObject({ stderr: '', code: 0 });
     expect(
       await database.query(
         "select indisvalid from pg_index where indexrelid = 'caudal.payins_color'::regclass",
       ),
     ).toEqual([{ indisvalid: true }]);
-  }, 90_000);
+  });
 });

@@ -13,18 +13,20 @@ const log = makeLog({ level: 'silent', base: {} });
 let database: TestDatabase;
 let composed: ReturnType<typeof compose>;
 let client: Client;
+let idle: Client;
 let pid: number;
+let idlePid: number;
 beforeAll(async () => {
   database = await cloneDatabase();
   const config = readConfig('api', settingsFor(database.ownerUrl));
   composed = compose(config, log);
   client = new Client({ connectionString: config.database.batchUrl });
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  pid = rows[0]?.pid ?? 0;
+  idle = new Client({ connectionString: config.database.batchUrl });
+  [pid, idlePid] = await Promise.all([connect(client), connect(idle)]);
 });
 afterAll(async () => {
   await client?.end();
+  await idle?.end();
   await composed?.close();
   await database?.drop();
 });
@@ -32,12 +34,21 @@ afterAll(async () => {
 describe('a commit without an answer', () => {
   it('is pending while its backend executes it, and no longer once the backend is idle', async () => {
     const { pendingCommits } = composed;
-    const executing = client.query('select pg_sleep(3)');
+    const executing = client.query('select pg_sleep(600)').catch((error: unknown) => error);
+    await until('the backend executes it', async () => {
+      const rows = await database.query(
+        "select from pg_stat_activity where pid = $1 and wait_event = 'PgSleep'",
+        [pid],
+      );
+      return rows.length > 0;
+    });
     pendingCommits.add('batch', pid);
-    const counts: number[] = [];
-    const ended = executing.then(() => true);
-    while (!(await Promise.race([ended, waitBriefly()]))) counts.push(pendingCommits.count);
-    expect(Math.min(...counts)).toBe(1);
+    for (let check = 1; check <= 3; check += 1) {
+      pendingCommits.add('batch', idlePid);
+      await until('a check has found only the idle backend', async () => pendingCommits.count === 1);
+    }
+    await database.query('select pg_cancel_backend($1)', [pid]);
+    expect(await executing).toMatchObject({ code: '57014' });
     await until('an idle backend is not counted', async () => pendingCommits.count === 0);
   });
 
@@ -61,7 +72,9 @@ describe('a commit without an answer', () => {
   });
 });
 
-/** Resolves to false after 100 ms. */
-function waitBriefly(): Promise<boolean> {
-  return new Promise((resolve) => setTimeout(() => resolve(false), 100));
+/** @returns the process ID of its backend */
+async function connect(connecting: Client): Promise<number> {
+  await connecting.connect();
+  const { rows } = await connecting.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid ?? 0;
 }

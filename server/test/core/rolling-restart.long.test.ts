@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { PollingProxy } from '../../../scripts/stack/polling-proxy.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
+import { PRODUCTION_DEADLINES } from '../../../scripts/testing/patient-settings.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -15,7 +16,7 @@ let proxy: PollingProxy;
 const servers: Child[] = [];
 beforeAll(async () => {
   // Empty is unset, so that the default applies.
-  stack = await startStack({ apis: 0, settings: { CAUDAL_DRAIN_MS: '' } });
+  stack = await startStack({ apis: 0, settings: { ...PRODUCTION_DEADLINES, CAUDAL_DRAIN_MS: '' } });
   proxy = new PollingProxy(POLL_EVERY_MS);
 });
 afterAll(async () => {
@@ -35,7 +36,7 @@ async function startApi() {
 }
 
 it('loses no request in a rolling restart with the default settings', async () => {
-  const api = stack.api.at(await proxy.start());
+  const api = stack.api.strict.at(await proxy.start());
   const leaving = [await startApi(), await startApi()];
   const ending = new AbortController();
   const answers: Promise<string>[] = [];
@@ -63,4 +64,4 @@ it('loses no request in a rolling restart with the default settings', async () =
   const results = await Promise.all(answers);
   expect(results.length).toBeGreaterThan(50);
   expect(results.filter((result) => result !== 'answered')).toEqual([]);
-}, 90_000);
+});

@@ -101,7 +101,7 @@ describe('a release and the database of another release', () => {
   });
 
   it('after an expand migration of a newer release the older one serves, starts, commands and migrates nothing', async () => {
-    const migrated = await runToEnd(['migrate'], stack.settings, newer.main, 60_000);
+    const migrated = await runToEnd(['migrate'], stack.settings, newer.main);
     expect(migrated).toMatchObject({ code: 0, stderr: '' });
     expect(
       await stack.database.query('select compatible_from from caudal_meta.migrations where name = $1', [
@@ -110,7 +110,7 @@ describe('a release and the database of another release', () => {
     ).toEqual([{ compatible_from: 16 }]);
     expect(await readReady()).toMatchObject({ status: 200 });
     expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
-    const older = await runToEnd(['migrate'], stack.settings, undefined, 60_000);
+    const older = await runToEnd(['migrate'], stack.settings);
     expect(older).toMatchObject({ code: 0, stderr: '' });
     expect(older.stdout).toContain('"code":"database_newer"');
     expect(older.stdout).not.toContain('migrate_finished');
@@ -123,11 +123,11 @@ describe('a release and the database of another release', () => {
     expect(report.check('roles').status).toBe('ok');
     const restarted = await startServer('api', { ...stack.settings, CAUDAL_PORT: '0' });
     expect(await restarted.stop()).toBe(0);
-  }, 120_000);
+  });
 
   it('after a contract migration the older release becomes unready, and neither starts nor migrates', async () => {
     newer.writeMigration(contract, `-- schema: contract from ${name.slice(0, 4)}\nselect 1;`);
-    expect(await runToEnd(['migrate'], stack.settings, newer.main, 60_000)).toMatchObject({ code: 0 });
+    expect(await runToEnd(['migrate'], stack.settings, newer.main)).toMatchObject({ code: 0 });
     const unready = await until('the process is unready', async () => {
       const answer = await readReady();
       return answer.status === 503 && answer;
@@ -143,5 +143,5 @@ describe('a release and the database of another release', () => {
     }
     await stack.database.query('delete from caudal_meta.migrations where name = $1', [contract]);
     await until('the process is ready again', async () => (await readReady()).status === 200);
-  }, 120_000);
+  });
 });

@@ -41,5 +41,5 @@ describe('a PostgreSQL version', () => {
     const doctor = await runOperatorCommand(settings, 'doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(/fail {2}version +PostgreSQL 14 is not supported/);
-  }, 60_000);
+  });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { settingsFor } from '../harness/in-process.ts';
 import { PostgresProxy } from '../harness/postgres-proxy.ts';
@@ -72,13 +73,13 @@ describe('a process that starts while PostgreSQL is down', () => {
 });
 
 it('a process whose login is rejected exits immediately', async () => {
-  const startedAt = performance.now();
-  const result = await runToEnd(['api'], {
-    ...settingsFor(database.ownerUrl),
-    CAUDAL_MASTER_KEY: 'dev-another-master-key-of-one-machine',
-  });
+  const result = await within('the exit', 15_000, () =>
+    runToEnd(['api'], {
+      ...settingsFor(database.ownerUrl),
+      CAUDAL_MASTER_KEY: 'dev-another-master-key-of-one-machine',
+    }),
+  );
   expect(result.code).toBe(1);
-  expect(performance.now() - startedAt).toBeLessThan(15_000);
   expect(logLines(result.stdout).map(({ code }) => code)).toEqual(['start_failed']);
   expect(result.stderr).toContain('run `caudal migrate` first');
 });
