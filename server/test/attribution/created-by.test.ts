@@ -45,7 +45,7 @@ async function createdBy(table: string, id: unknown): Promise<string | null | un
 async function transfersOf(resourceId: unknown): Promise<string[]> {
   const rows = await stack.database.query<{ transfer: string }>(
     `select cause_kind || ' ' || coalesce(created_by, 'null') as transfer from caudal.ledger_transfers
-     where resource_id = $1 order by id`,
+     where resource_id = $1 order by at, id`,
     [resourceId],
   );
   return rows.map(({ transfer }) => transfer);
@@ -171,8 +171,11 @@ it('records the expiry of a link, changes of an endpoint and replays as actions 
   const eventId = String(tested.body['eventId']);
   expect((await shop.api.request('POST', `/events/${eventId}/replay`)).status).toBeLessThan(300);
   expect(await actionsOn(eventId)).toEqual([`event.replay ${key}`]);
-  const createdFrom = new Date(Date.now() - 60_000).toISOString();
-  const range = await shop.api.post('/events/replay', { createdFrom, createdTo: new Date().toISOString() });
+  const [clock] = await stack.database.query<{ now: Date }>('select caudal.now() as now');
+  const range = await shop.api.post('/events/replay', {
+    createdFrom: link.createdAt,
+    createdTo: clock?.now.toISOString(),
+  });
   expect(range.status).toBeLessThan(300);
   expect(await actionsOn(null)).toEqual([`events.replay ${key}`]);
 });

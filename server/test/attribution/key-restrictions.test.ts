@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stopwatch, within } from '../../../scripts/testing/expect-within.ts';
 import { ApiClient } from '../harness/api-client.ts';
 import { type CredentialDriver, type IssuedKey, openCredentialDriver } from '../harness/credential-driver.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
@@ -185,10 +186,10 @@ describe('an API key with an address allow-list', () => {
     expect(changed).toMatchObject({ allowFrom: ['203.0.113.9/32'], writesPerSecond: null });
     const statusOutside = async (status: number) =>
       (await withKey(OUTSIDE, key).get('/balance')).status === status;
-    await until('it is rejected', () => statusOutside(403), 2000);
+    await within('the restriction', 2000, () => until('it is rejected', () => statusOutside(403)));
     expect((await withKey(INSIDE, key).get('/balance')).status).toBe(200);
     await operator('keys', 'update', key.keyId, '--allow-from', 'any');
-    await until('it is accepted', () => statusOutside(200), 2000);
+    await within('the release', 2000, () => until('it is accepted', () => statusOutside(200)));
   });
 
   it.each(['10.0.0.1/8', '300.1.1.1', 'example.com', '', '::ffff:cb00:7105', '::ffff:0:0/96'])(
@@ -228,13 +229,16 @@ describe('a flood of rejected requests', () => {
     const key = await newKey('--reads-per-second', '1', '--allow-from', '203.0.113.0/24');
     const flood = (address: string) =>
       Promise.all(Array.from({ length: 60 }, () => withKey(address, key).get('/balance')));
+    const elapsedMs = stopwatch();
     const statuses = [...(await flood(OUTSIDE)), ...(await flood(INSIDE))].map(({ status }) => status);
     expect(statuses.filter((status) => status === 403)).toHaveLength(60);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(45);
+    // One more is accepted each second.
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(45 - elapsedMs() / 1000);
     const { headers } = await withKey(INSIDE, owner).get('/balance');
     await logLine(headers.get('x-request-id'));
     const lines = (stack.apis[0]?.output() ?? '').split('\n').filter((line) => line.includes(key.keyId));
-    // The flood may fall into two windows of ten seconds.
-    expect(lines.filter((line) => /"status":(403|429)/.test(line)).length).toBeLessThanOrEqual(40);
+    // Twenty per window of ten seconds. The flood may fall into two, on a slow machine into more.
+    const windows = 2 + Math.floor(elapsedMs() / 10_000);
+    expect(lines.filter((line) => /"status":(403|429)/.test(line)).length).toBeLessThanOrEqual(20 * windows);
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
+import { expectWithin, stopwatch, within } from '../../../scripts/testing/expect-within.ts';
 import type { ApiClient } from '../harness/api-client.ts';
 import { brebPayin, CUSTOMER, without } from '../harness/payin-requests.ts';
 import { BREB } from '../harness/rails-under-test.ts';
@@ -36,16 +37,18 @@ interface Created {
 }
 
 async function create(body: Record<string, unknown> = brebPayin(), api = 0): Promise<Created> {
-  const start = performance.now();
+  const elapsedMs = stopwatch();
   const answer = await apis[api]?.post<BrebPayin>('/payins', body);
   const answeredAt = Date.now();
   if (answer?.status !== 201) throw new Error(`not created: ${answer?.text}`);
   const { body: payin } = answer;
-  return { payin, key: payin.sourceData.keyString, answeredAt, tookMs: performance.now() - start };
+  return { payin, key: payin.sourceData.keyString, answeredAt, tookMs: elapsedMs() };
 }
 
-const waitForRegisteredKey = (key: string, withinMs = 10_000) =>
-  until('the key is registered at the rail', () => simulator.key(key), withinMs);
+const waitForRegisteredKey = (key: string, limitMs = 10_000) =>
+  within('the registration of a key', limitMs, () =>
+    until('the key is registered at the rail', () => simulator.key(key)),
+  );
 
 /** Delay between the response and the registration. Both clocks are this machine's. */
 async function registrationDelayMs({ key, answeredAt }: Created): Promise<number> {
@@ -79,6 +82,24 @@ const waitUntilRecorded = (key: string) =>
     return found.registered_at !== null && found;
   });
 
+/** Waits until no call from before a change of the payin is in flight, and the key was tried at least once. */
+const waitUntilFree = (key: string) =>
+  until('the first attempts are over', async () => {
+    const { lease_token, attempts } = await readRow(key);
+    return lease_token === null && attempts > 0;
+  });
+
+/** A key that cannot be registered now is tried again after an hour. */
+const waitUntilPostponed = (key: string) =>
+  until('the key is postponed', async () => {
+    const [row] = await stack.database.query<{ postponed: boolean }>(
+      `select lease_token is null and register_due_at > caudal.now() + interval '30 minutes' as postponed
+       from caudal.breb_keys where key = $1`,
+      [key],
+    );
+    return row?.postponed;
+  });
+
 const endLease = (key: string) =>
   stack.database.query(`update caudal.breb_keys set leased_until = clock_timestamp() where key = $1`, [key]);
 
@@ -90,7 +111,7 @@ describe('the key of a payin', () => {
     'is registered within a second after the response of API %i, with amount, expiry and payer',
     async (api) => {
       const created = await create(brebPayin({ amountInCents: 4_980_050 }), api);
-      expect(await registrationDelayMs(created)).toBeLessThan(1000);
+      expectWithin('the registration', await registrationDelayMs(created), 1000);
       expect(await simulator.key(created.key)).toMatchObject({
         status: 'REGISTERED',
         internalId: created.payin.id,
@@ -115,13 +136,16 @@ describe('the key of a payin', () => {
 
   it('is registered within a second for each of 300 concurrent payins, in far fewer calls', async () => {
     const [keysBefore, callsBefore] = [await countRegisteredKeys(), await countRegisterCalls()];
+    const elapsedMs = stopwatch();
     const burst = await Promise.all(
       Array.from({ length: 300 }, (_, index) => create(brebPayin(), index % 2)),
     );
     const delays = await Promise.all(burst.map(registrationDelayMs));
-    expect(Math.max(...delays)).toBeLessThan(1000);
+    expectWithin('the registration of 300 keys', Math.max(...delays), 1000);
     expect((await countRegisteredKeys()) - keysBefore).toBe(300);
-    expect((await countRegisterCalls()) - callsBefore).toBeLessThan(100);
+    // Each of the two API processes calls at most every 50 ms; on a slow machine the payins take seconds to arrive.
+    const calls = (await countRegisterCalls()) - callsBefore;
+    expect(calls).toBeLessThan(Math.max(100, 2 * (elapsedMs() / 50 + 1)));
     for (const { key, payin } of burst)
       expect(await simulator.key(key)).toMatchObject({ internalId: payin.id, expiresAt: payin.expiresAt });
   });
@@ -145,14 +169,15 @@ describe('a rail outage', () => {
     const readOldestSeconds = () => readMetric(watcher, 'caudal_breb_keys_waiting_oldest_seconds');
     await until('nothing waits', async () => (await readWaiting()) === 0);
     await simulator.addFault({ rail: 'BRE_B', operation: '*', fault: 'down' });
+    const elapsedMs = stopwatch();
     const burst = await Promise.all(Array.from({ length: 20 }, (_, index) => create(brebPayin(), index % 2)));
-    expect(Math.max(...burst.map(({ tookMs }) => tookMs))).toBeLessThan(2000);
+    expectWithin('a creation during the outage', Math.max(...burst.map(({ tookMs }) => tookMs)), 2000);
     for (const { payin } of burst) expect(payin.status).toBe('PROCESSING');
 
     await until('all 20 are counted', async () => (await readWaiting()) === 20);
     const oldest = await readOldestSeconds();
     expect(oldest).toBeGreaterThan(0);
-    expect(oldest).toBeLessThan(60);
+    expect(oldest).toBeLessThan(60 + elapsedMs() / 1000);
     for (const { key } of burst) expect(await simulator.key(key)).toBeNull();
     const keys = burst.map(({ key }) => key);
     const [wronglyEnded] = await stack.database.query<{ count: number }>(
@@ -196,13 +221,11 @@ describe('a key that the rail rejects', () => {
 
   it('declines its payin with an errorCode', async () => {
     const { payin } = await createRejectedKey();
-    const declined = await until(
-      'the payin is declined',
-      async () => {
+    const declined = await within('the decline', 2000, () =>
+      until('the payin is declined', async () => {
         const { body } = await stack.api.get<BrebPayin>(`/payins/${payin.id}`);
         return body.status === 'DECLINED' && body;
-      },
-      2000,
+      }),
     );
     expect(declined.errorCode).toBe('KEY_NOT_FOUND');
   });
@@ -217,13 +240,10 @@ describe('a payin that expired during a rail outage', () => {
       "update caudal.payins set expires_at = caudal.now() - interval '1 second' where id = $1",
       [expired.payin.id],
     );
-    await until('the first attempts are over', async () => (await readRow(live.key)).attempts > 0);
+    await Promise.all([waitUntilFree(expired.key), waitUntilFree(live.key)]);
     await simulator.removeFault(down);
     await waitForRegisteredKey(live.key);
-    await until('it is postponed', async () => {
-      const { lease_token, register_due_at } = await readRow(expired.key);
-      return lease_token === null && (register_due_at?.getTime() ?? 0) > Date.now() + 1_800_000;
-    });
+    await waitUntilPostponed(expired.key);
     expect(await simulator.key(expired.key)).toBeNull();
   });
 });
@@ -237,17 +257,10 @@ describe('a payin whose customer fails to decrypt', () => {
       'update caudal.payins set customer = set_byte(customer, 20, get_byte(customer, 20) # 1) where id = $1',
       [broken.payin.id],
     );
-    await until(
-      'the first attempts are over',
-      async () =>
-        (await readRow(broken.key)).lease_token === null && (await readRow(intact.key)).attempts > 0,
-    );
+    await Promise.all([waitUntilFree(broken.key), waitUntilFree(intact.key)]);
     await simulator.removeFault(down);
     await waitForRegisteredKey(intact.key);
-    await until(
-      'the corrupted one is postponed',
-      async () => (await readRow(broken.key)).lease_token === null,
-    );
+    await waitUntilPostponed(broken.key);
     expect(await readRow(broken.key)).toMatchObject({ registered_at: null, refusal: null });
   });
 });
@@ -272,21 +285,26 @@ describe('a process that dies or stalls during a registration', () => {
   });
 
   it('changes nothing when its late result arrives after another process took the key over', async () => {
-    await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down', times: 1 });
-    const slow = await simulator.addFault({
-      rail: 'BRE_B',
-      operation: 'register',
-      fault: 'slow',
-      ms: 1000,
-      times: 1,
-    });
+    // The process that leases the key loses it before the answer, which may arrive too soon to do it from here: first the API, whose
+    // lease ends, then a worker, whose lease another process takes over.
+    await stack.database.query(`
+      create function public.take_over() returns trigger language plpgsql as
+        $$ begin
+          new.lease_token = gen_random_uuid();
+          new.leased_until = clock_timestamp() + case when tg_op = 'INSERT' then interval '0' else interval '1 hour' end;
+          return new;
+        end $$;
+      create trigger take_over before insert on caudal.breb_keys for each row execute function public.take_over();
+      create trigger take_over_again before update on caudal.breb_keys for each row
+        when (new.lease_token is not null) execute function public.take_over()`);
     const { key } = await create();
-    await until('a worker is registering', async () => (await simulator.timesApplied(slow)) === 1);
-    await stack.database.query(
-      `update caudal.breb_keys set lease_token = gen_random_uuid(), leased_until = clock_timestamp() + interval '1 hour'
-       where key = $1`,
-      [key],
-    );
+    await until('a worker is registering', async () => {
+      const [row] = await stack.database.query<{ taken: boolean }>(
+        "select leased_until > clock_timestamp() + interval '30 minutes' as taken from caudal.breb_keys where key = $1",
+        [key],
+      );
+      return row?.taken;
+    });
     const takenOver = await readRow(key);
     expect(takenOver).toMatchObject({ registered_at: null });
     // A stopping worker finishes its work: the late result has been processed afterwards.
@@ -294,10 +312,11 @@ describe('a process that dies or stalls during a registration', () => {
     const registered = await waitForRegisteredKey(key, 1000);
     expect(await readRow(key)).toEqual(takenOver);
 
+    await stack.database.query('drop function public.take_over cascade');
     await endLease(key);
     const next = await startServer('worker', stack.settings);
     try {
-      const attempts = (takenOver?.attempts ?? 0) + 1;
+      const attempts = takenOver.attempts + 1;
       expect(await waitUntilRecorded(key)).toMatchObject({ attempts, refusal: null });
       expect(await simulator.key(key), 'the rail received it twice and has it once').toEqual(registered);
     } finally {

@@ -1,4 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import { suspendOrganization } from '../../src/flows/operations/suspend-organization.system.ts';
 import { newLeaseToken } from '../../src/kit/ids.ts';
 import { commitAttempts } from '../../src/payouts/payout-send.store.ts';
@@ -12,8 +14,6 @@ import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { createPayout, lookUp, payoutRequest } from '../harness/payout-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 let stack: Stack;
 let driver: PayoutDriver;
@@ -58,13 +58,11 @@ async function isSuspended(): Promise<boolean> {
 
 /** Waits until every API process has read the change. */
 async function waitForEveryApi(status: 201 | 403 | 503): Promise<void> {
-  await until(
-    `every API process answers a creation with ${status}`,
-    async () => {
+  await within('the change at every API process', 3000, () =>
+    until(`every API process answers a creation with ${status}`, async () => {
       const answers = await Promise.all(apis.map((api) => api.post('/payins', brebPayin())));
       return answers.every((answer) => answer.status === status);
-    },
-    3000,
+    }),
   );
 }
 
@@ -92,9 +90,7 @@ async function waitForWorkerRound(): Promise<void> {
 describe('a suspended organization', () => {
   it('gets 403 organization_suspended for payins, payouts, links and lookups from every API process within a second', async () => {
     await suspend();
-    const since = performance.now();
-    await waitForEveryApi(403);
-    expect(performance.now() - since).toBeLessThan(2000);
+    await within('the rejection by every API process', 2000, () => waitForEveryApi(403));
     for (const api of apis) {
       const answers = [
         await api.post('/payins', brebPayin()),
@@ -177,10 +173,18 @@ describe('the payouts of a suspended organization', () => {
     // Both workers hold a full batch at the slow rail, and another one waits, when the command runs.
     const before = await countAttempts();
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'slow', ms: 2000 });
+    // Workers skip locked payouts: however long the command takes, it returns before all are sent.
+    const holder = new Client({ connectionString: stack.database.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select 1 from caudal.payouts where id = any ($1::uuid[]) for update', [
+      created.slice(-20).map(({ id }) => id),
+    ]);
     await driver.query('delete from caudal.rail_pauses');
     await until('some are sent', async () => (await countAttempts()) > before);
     await suspend();
     const sent = await countAttempts();
+    await holder.end();
     await waitForWorkerRound();
     expect(await countAttempts()).toBe(sent);
     expect(sent - before).toBeLessThan(created.length);
@@ -190,7 +194,7 @@ describe('the payouts of a suspended organization', () => {
     );
     expect(waiting.map(({ status }) => status)).toEqual(['PROCESSING']);
     await resume();
-    await driver.waitForAll(created, 'CONFIRMED', 60_000);
+    await driver.waitForAll(created, 'CONFIRMED');
     for (const each of created.slice(0, 5)) expect(await driver.executions(each)).toBe(1);
   });
 
@@ -202,7 +206,7 @@ describe('the payouts of a suspended organization', () => {
     await suspend();
     await driver.simulator.clearFaults();
     await stack.shiftTime(60_000);
-    await driver.waitForStatus(created.id, 'CONFIRMED', 30_000);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
     expect(await driver.executions(created)).toBe(1);
   });
 
@@ -301,23 +305,22 @@ describe('org update', () => {
     const body = psePayin();
     const payin = await createPayin(stack.api, body, key);
     await update('--rails', 'BRE_B');
-    await until(
-      'every process rejects PSE',
-      async () => {
+    await within('the rejection by every API process', 3000, () =>
+      until('every process rejects PSE', async () => {
         const answers = await Promise.all(apis.map((api) => api.post('/payins', psePayin())));
         return answers.every(({ status }) => status === 400);
-      },
-      3000,
+      }),
     );
     expect(toProblem(await stack.api.post('/payins', psePayin()))).toMatchObject({
       code: 'rail_not_enabled',
     });
     expect((await createPayin(stack.api, body, key)).id).toBe(payin.id);
     await update('--rails', 'BRE_B,PSE');
-    await until(
-      'PSE is accepted again',
-      async () => (await stack.api.post('/payins', psePayin())).status === 201,
-      3000,
+    await within('the next acceptance', 3000, () =>
+      until(
+        'PSE is accepted again',
+        async () => (await stack.api.post('/payins', psePayin())).status === 201,
+      ),
     );
   });
 

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runOperatorCommand } from '../harness/operator-command.ts';
 import { PayinDriver } from '../harness/payin-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { until } from '../harness/until.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -33,5 +32,9 @@ it('months detach succeeds after payins end has ended the three payins that bloc
     );
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   }
+  await until('the events are dispatched', async () => {
+    const waiting = await driver.query('select 1 from caudal.events where undispatched');
+    return waiting.length === 0;
+  });
   expect(await detach()).toMatchObject({ code: 0 });
 });

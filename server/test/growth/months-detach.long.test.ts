@@ -61,7 +61,7 @@ async function startLongReader(): Promise<Client> {
 function waitUntilCommandBlocks(): Promise<number> {
   return until('the command waits for the reader', async () => {
     const [row] = await stack.database.query<{ pid: number }>(
-      "select pid from pg_stat_activity where application_name = 'caudal-months' and wait_event_type = 'Lock'",
+      "select pid from pg_stat_activity where datname = current_database() and application_name = 'caudal-months' and wait_event_type = 'Lock'",
     );
     return row?.pid;
   });

@@ -84,6 +84,11 @@ function execute(client: Client, set: string | null, sql: string): Promise<numbe
   );
 }
 
+/** An id of the same month that no row has. */
+function unusedId(id = ''): string {
+  return `${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`;
+}
+
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 function batchSetting(...shops: readonly Shop[]): string {
@@ -152,7 +157,7 @@ describe.each(FOREIGN_SETTINGS)(
       for (const insert of [
         `insert into caudal.payouts (organization_id, id, amount_in_cents, currency, rail, status, reference, receiver, receiver_index,
            end_to_end_id, created_at, updated_at, rail_task, rail_due_at)
-         values ('${a.id}', '${taken?.id.slice(0, -4)}0000', 1, 'COP', 'BRE_B', 'PROCESSING', 'x', '', ${sixteen}, 'x', now(), now(), 'send', now())`,
+         values ('${a.id}', '${unusedId(taken?.id)}', 1, 'COP', 'BRE_B', 'PROCESSING', 'x', '', ${sixteen}, 'x', now(), now(), 'send', now())`,
         `insert into caudal.payout_history values ('${a.id}', '${taken?.id}', 'PROCESSING', 'CONFIRMED', 'smuggled', now())`,
         `insert into caudal.breb_lookups values ('${a.id}', '${id}', ${sixteen}, 'x', ${sixteen}, now(), now())`,
         `insert into caudal.lookup_buckets values ('${a.id}', 60000, 100, now())`,
@@ -310,7 +315,7 @@ describe('database isolation of payouts', () => {
     const copy = (column: string, value: string) =>
       `insert into caudal.payouts (organization_id, id, amount_in_cents, currency, rail, reference, receiver, receiver_index, end_to_end_id,
          created_at, updated_at, rail_task, rail_due_at, status${column})
-       select organization_id, '${first?.id.slice(0, -4)}0000', amount_in_cents, currency, rail, 'x', receiver, receiver_index, 'x',
+       select organization_id, '${unusedId(first?.id)}', amount_in_cents, currency, rail, 'x', receiver, receiver_index, 'x',
          created_at, updated_at, 'send', now(), ${value} from caudal.payouts where id = '${first?.id}'`;
     expect(await execute(client, batchSetting(a), copy('', "'PROCESSING'"))).toBe(1);
     expect(await execute(client, batchSetting(a), copy(', execution_id', "'CONFIRMED', 'x'"))).toBe(
@@ -326,7 +331,7 @@ describe('database isolation of payouts', () => {
 
   it('does not let caudal_batch post for another organization', async () => {
     const client = await connectAs('batchUrl');
-    const id = `${payoutsOfA[0]?.id.slice(0, -4)}0000`;
+    const id = unusedId(payoutsOfA[0]?.id);
     const insert = `with cause as (
         insert into caudal.ledger_causes (kind, id, organization_id, transfer_id) values ('payout_hold', '${id}', '${a.id}', '${id}')
       )
@@ -345,7 +350,7 @@ describe('application isolation of payouts, over connections without row-level s
       role: 'system',
       url: stack.database.url,
       connections: 4,
-      deadlineMs: 5000,
+      deadlineMs: 30_000,
       failures: caudal.deps.failures,
     });
     deps = { ...caudal.deps, metrics: new Metrics(), read: readDb(pool), batch: batchDb(pool) };

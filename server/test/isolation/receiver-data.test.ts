@@ -1,6 +1,7 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import type { ApiResponse } from '../harness/api-client.ts';
 import { composeInProcess } from '../harness/in-process.ts';
 import { CUSTOMER } from '../harness/payin-requests.ts';
@@ -17,33 +18,31 @@ import { findInCluster, findNeedles, type Needle, needlesFor } from '../harness/
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { keepWal } from './keep-wal.ts';
 
 const startedMs = Date.now() - 1000;
 
-/** Random letters that occur nowhere else, in the format of names and keys. */
-function randomLetters(count: number): string {
-  return Array.from(randomBytes(count), (byte) => String.fromCharCode(65 + (byte % 26))).join('');
-}
+// Letters and digits that occur nowhere else, in the format of names and keys.
 
 /** The receiver in the directory: the merchant never sent any of it except the keys. */
-const NAME = randomLetters(12);
-const DOCUMENT = String(randomInt(2_000_000_000, 9_999_999_999));
-const ACCOUNT = String(randomInt(1_000_000_000, 9_999_999_999)) + String(randomInt(100, 999));
-const PHONE = `3${String(randomInt(100_000_000, 999_999_999))}`;
-const ALIAS = randomLetters(11);
-const MAILBOX = randomLetters(10).toLowerCase();
+const NAME = 'XQVZJWKYBHGF';
+const DOCUMENT = '7439158206';
+const ACCOUNT = '5928307416538';
+const PHONE = '3690472815';
+const ALIAS = 'ZKWQXVJHYPG';
+const MAILBOX = 'vjqzxkwhbg';
 const KEYS = [PHONE, `@${ALIAS}`, `${MAILBOX}@correo.example`, DOCUMENT];
 /** Keys and people that do not exist or do not match. */
-const STRANGER = randomLetters(13);
-const UNKNOWN_KEY = `3${String(randomInt(100_000_000, 999_999_999))}`;
+const STRANGER = 'HXJQWZVKYGBFP';
+const UNKNOWN_KEY = '3518260947';
 /** The payee as the merchant names it. */
 const PAYEE = {
   ...CUSTOMER,
-  name: `${randomLetters(10)} Restrepo`,
-  email: `${randomLetters(10).toLowerCase()}@correo.example`,
+  name: 'KVXZQJWGHY Restrepo',
+  email: 'wzxqkjvyfh@correo.example',
 };
 /** Stored unencrypted: proves that the search finds stored values. */
-const CONTROL = `control-${randomBytes(8).toString('hex')}`;
+const CONTROL = 'control-6e2fb8410c9d57a3';
 
 const HOLDER = {
   account: { type: 'CAHO', number: ACCOUNT },
@@ -68,12 +67,14 @@ const control = needlesFor('control', CONTROL).slice(0, 1);
 
 let stack: Stack;
 let shop: Shop;
+let endKeepingWal: (() => Promise<unknown>) | undefined;
 let simulator: SimulatorControl;
 let statuses: number[];
 const metrics: string[] = [];
 
 beforeAll(async () => {
   stack = await startStack({ workers: 1, settings: { CAUDAL_LOG_LEVEL: 'debug' } });
+  endKeepingWal = await keepWal(stack.database);
   const caudal = await composeInProcess(stack.settings);
   shop = await newShop(caudal, stack.api);
   await caudal.close();
@@ -83,7 +84,10 @@ beforeAll(async () => {
   for (const { opsUrl } of [...stack.apis, ...stack.workers])
     metrics.push(await (await fetch(`${opsUrl}/metrics`)).text());
 });
-afterAll(() => stack?.stop());
+afterAll(async () => {
+  await endKeepingWal?.();
+  await stack?.stop();
+});
 
 /**
  * Everything that can be done with a receiver: lookups, guesses, payouts, rejections, declines,
@@ -149,7 +153,9 @@ async function failRailCalls(send: <T>(answer: Promise<ApiResponse<T>>) => Promi
   await simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'lost-answer', times: 1 });
   const breb = { keyString: PHONE };
   const unknown = await createPayout(shop.api, payoutRequest({ inlineCustomer: PAYEE, breb }));
-  await waitForPayoutStatus(shop.api, unknown.id, 'CONFIRMED', 20_000);
+  await within('the confirmation of an order whose answer is lost', 20_000, () =>
+    waitForPayoutStatus(shop.api, unknown.id, 'CONFIRMED'),
+  );
   await send(lookUp(shop.api, `@${ALIAS}`));
   await simulator.setDirectoryEntry({
     key: `@${ALIAS}`,

@@ -48,6 +48,7 @@ const NOTHING = { customer: null, customer_index: null, metadata: null, erased: 
 async function declinedPayout(shop: Shop, changes: Record<string, unknown>): Promise<string> {
   const { id } = await createPayout(shop.api, payoutRequest(changes));
   await waitForPayoutStatus(shop.api, id, 'DECLINED');
+  await driver.finalEvent(id);
   return id;
 }
 
@@ -106,9 +107,10 @@ describe('people erase', () => {
     const id = await driver.confirmedPayin({ inlineCustomer: person.customer, metadata: METADATA });
     const { resources } = await driver.people('erase', ...person.email);
     expect(resources).toMatchObject([{ kind: 'payin', id, status: 'retained' }]);
-    const years = Number(resources[0]?.retainedUntil?.slice(0, 4)) - new Date().getUTCFullYear();
+    const { body } = await stack.api.get<{ updatedAt: string }>(`/payins/${id}`);
+    const years = Number(resources[0]?.retainedUntil?.slice(0, 4)) - Number(body.updatedAt.slice(0, 4));
     expect(years).toBe(10);
-    expect((await stack.api.get(`/payins/${id}`)).body).toMatchObject({ inlineCustomer: person.customer });
+    expect(body).toMatchObject({ inlineCustomer: person.customer });
   });
 
   it('keeps payments in progress', async () => {
@@ -304,6 +306,8 @@ describe('the schedule personal-data', () => {
     const oldId = await driver.confirmedPayin({ inlineCustomer: old.customer });
     const heldId = await driver.confirmedPayin({ inlineCustomer: held.customer });
     await driver.people('hold', ...held.document, '--reason', 'lawsuit');
+    // Its own schedule is due in the new time: it must not be faster than this test.
+    await Promise.all(stack.workers.map((worker) => worker.stop()));
     await stack.database.query("select caudal.shift_time(interval '10 years 2 months')");
     const recentId = await until('a payin is created in the new time', async () => {
       const created = await stack.api.post<{ id: string }>(
@@ -316,11 +320,7 @@ describe('the schedule personal-data', () => {
     expect(await leftovers('payins', oldId)).toEqual(NOTHING);
     expect(await leftovers('payins', heldId)).toMatchObject({ erased: false });
     expect(await leftovers('payins', recentId)).toMatchObject({ erased: false });
-    // Payins of other tests are canceled meanwhile.
-    await until(
-      'nothing is left to erase',
-      async () => (await eraseExpired(caudal.deps, new AbortController().signal)) === 0,
-    );
+    expect(await eraseExpired(caudal.deps, new AbortController().signal)).toBe(0);
     expect(await leftovers('payins', heldId)).toMatchObject({ erased: false });
     expect(await verifyLedger()).toContain('sum of all accounts is zero');
     const actions = await stack.database.query(

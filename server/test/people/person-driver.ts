@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { runOperatorCommand } from '../harness/operator-command.ts';
 import { PayinDriver } from '../harness/payin-driver.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
@@ -12,9 +11,12 @@ export interface Person {
   readonly email: readonly ['--email', string];
 }
 
+let persons = 0;
+
 /** A person that no other test uses. */
 export function newPerson(): Person {
-  const idNumber = String(randomInt(2_000_000_000, 2_999_999_999));
+  persons += 1;
+  const idNumber = String(2_718_281_000 + persons);
   const customer = {
     name: 'Rosalba Quintero',
     idType: 'CO_CC',
