@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cents } from '../../src/kit/money.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { PayinDriver } from '../harness/payin-driver.ts';
@@ -6,8 +6,6 @@ import { PayoutDriver } from '../harness/payout-driver.ts';
 import { connectBreb, payOrder } from '../harness/rails-under-test.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let stack: Stack;
 let driver: PayinDriver;

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PayinDriver, payer } from '../harness/payin-driver.ts';
+import { PayinDriver, type PayinView, payer } from '../harness/payin-driver.ts';
+import { brebPayin, psePayin } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+
+// Long enough that a slow machine does not make the last poll before the test's payment.
+const PROCESSING_MS = 20 * 60_000;
 
 let stack: Stack;
 let driver: PayinDriver;
@@ -9,8 +13,12 @@ beforeAll(async () => {
   stack = await startStack({
     apis: 2,
     workers: 2,
-    // Keeps the settlement schedule, which runs every minute, out of these tests.
-    settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+    settings: {
+      CAUDAL_WORKER_POLL_MS: '20',
+      // Keeps the settlement schedule, which runs every minute, out of these tests.
+      CAUDAL_SETTLEMENT_DELAY_MINUTES: '600',
+      BREB_MAX_PROCESSING_MS: String(PROCESSING_MS),
+    },
   });
   driver = new PayinDriver(stack);
 });
@@ -19,17 +27,24 @@ afterAll(async () => {
 });
 
 describe('magic document numbers decide the outcome within ten seconds', () => {
+  /** Returns at once: the outcome must not come while the test waits for the rail. */
+  async function create(body: Record<string, unknown>): Promise<string> {
+    const answer = await stack.api.post<PayinView>('/payins', body);
+    expect(answer.status).toBe(201);
+    return answer.body.id;
+  }
+
   it.each([
     ['1000000001', 'CONFIRMED', null, null],
     ['1000000003', 'DECLINED', 'RAIL_REJECTED', 'INSUFFICIENT_FUNDS'],
     ['1000000005', 'CANCELED', 'PAYER_CANCELED', 'PAYER_CANCELED'],
   ])('%s ends %s on both rails', async (idNumber, status, brebCode, pseCode) => {
-    const [{ payin: breb }, { payin: pse }] = await Promise.all([
-      driver.breb(payer(idNumber)),
-      driver.pse(payer(idNumber)),
+    const [breb, pse] = await Promise.all([
+      create(brebPayin(payer(idNumber))),
+      create(psePayin(payer(idNumber))),
     ]);
-    expect(await driver.waitForStatus(breb.id, status)).toMatchObject({ errorCode: brebCode });
-    expect(await driver.waitForStatus(pse.id, status)).toMatchObject({ errorCode: pseCode });
+    expect(await driver.waitForStatus(breb, status)).toMatchObject({ errorCode: brebCode });
+    expect(await driver.waitForStatus(pse, status)).toMatchObject({ errorCode: pseCode });
   });
 });
 
@@ -140,7 +155,7 @@ describe('the last status poll of a Bre-B key', () => {
     await driver.waitUntilIdle();
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
     await driver.simulator.pay({ key, amount: '33.00', anyway: true });
-    await stack.shiftTime(61_000);
+    await stack.shiftTime(PROCESSING_MS + 1000);
     await driver.waitUntilIdle();
     expect(await driver.anomalies(payin.id)).toMatchObject([{ kind, cents: '3300' }]);
     const [row] = await driver.query<{ rail_task: string | null }>(

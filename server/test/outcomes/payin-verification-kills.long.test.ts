@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { PayinDriver } from '../harness/payin-driver.ts';
 import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let stack: Stack;
 let driver: PayinDriver;
@@ -33,7 +31,7 @@ it.each([
     const next = await startServer('worker', stack.settings);
     try {
       // Once the lease of the killed worker has expired, after twenty seconds of real time.
-      await until('it is verified', () => isVerified(payin.id), 60_000);
+      await until('it is verified', () => isVerified(payin.id));
       await payouts.command('schedules', 'run', 'settlement');
       expect(await driver.get(payin.id)).toMatchObject({ settlementStatus: 'SETTLED' });
       expect(await driver.anomalies(payin.id)).toEqual([]);

@@ -1,10 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
-import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
+import { whilePaused } from './payout-steps.ts';
 
 const OVER_THE_LIMIT = 1_155_200_100;
 
@@ -46,18 +44,7 @@ async function blockFirst(created: readonly CreatedPayout[]): Promise<[CreatedPa
 }
 
 /** Runs `work` while the rail is paused, so that one batch sends all its payouts afterwards. */
-async function whilePaused<T>(work: () => Promise<T>): Promise<T> {
-  const waitForPauses = (count: number) =>
-    until('the workers see the pauses', async () => {
-      const pauses = await Promise.all(stack.workers.map((each) => readMetric(each, 'caudal_rail_pauses')));
-      return pauses.every((each) => each === count);
-    });
-  await driver.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'prueba', '--by', 'Laura');
-  await waitForPauses(1);
-  const done = await work();
-  await driver.command('rails', 'resume', '--rail', 'BRE_B');
-  return done;
-}
+const inOneBatch = <T>(work: () => Promise<T>) => whilePaused(stack, driver, work);
 
 /** Delivers all notifications in one request, so that one batch applies them. */
 async function decideOrders(
@@ -111,7 +98,7 @@ describe('a payout whose outcome cannot be written is postponed; the others of t
   });
 
   it('rejected on sending', async () => {
-    const [blocked, ...others] = await whilePaused(async () =>
+    const [blocked, ...others] = await inOneBatch(async () =>
       blockFirst(await driver.createMany(6, { amountInCents: OVER_THE_LIMIT })),
     );
     await driver.waitForAll(others, 'DECLINED');
@@ -119,20 +106,16 @@ describe('a payout whose outcome cannot be written is postponed; the others of t
     expect((await driver.get(blocked.id)).status).toBe('PROCESSING');
     await unblockOutcome(blocked);
     // The first answer was not recorded: the payout is polled, sent again, rejected again and polled.
-    await until(
-      'it has ended',
-      async () => {
-        await stack.shiftTime(10_000);
-        return (await driver.get(blocked.id)).status === 'DECLINED';
-      },
-      60_000,
-    );
+    await until('it has ended', async () => {
+      await stack.shiftTime(10_000);
+      return (await driver.get(blocked.id)).status === 'DECLINED';
+    });
     expect(await driver.get(blocked.id)).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
     expect(await driver.executions(blocked)).toBe(0);
   });
 
   it('postpones a payout whose receiver cannot be decrypted, and sends the others', async () => {
-    const [unreadable, ...others] = await whilePaused(async () => {
+    const [unreadable, ...others] = await inOneBatch(async () => {
       const created = await driver.createMany(6);
       await driver.query("update caudal.payouts set receiver = '\\x00' where id = $1", [created[0]?.id]);
       return created;
@@ -146,7 +129,7 @@ describe('a payout whose outcome cannot be written is postponed; the others of t
   });
 
   it('declined because its receiver changed while it waited', async () => {
-    const [blocked, ...others] = await whilePaused(async () => {
+    const [blocked, ...others] = await inOneBatch(async () => {
       await driver.simulator.setDirectoryEntry({ key: '@BADROW' });
       const lookupId = await driver.lookUp('@BADROW');
       const created = await blockFirst(await driver.createMany(6, { key: '@BADROW', lookupId }));
@@ -154,10 +137,17 @@ describe('a payout whose outcome cannot be written is postponed; the others of t
       await stack.shiftTime(20 * 60_000);
       return created;
     });
-    await driver.waitForAll(others, 'DECLINED', 45_000);
+    await driver.waitForAll(others, 'DECLINED');
+    await until('it is postponed', async () => {
+      const postponed = await driver.query(
+        "select from caudal.payouts where id = $1 and rail_due_at > caudal.now() + interval '5 minutes'",
+        [blocked.id],
+      );
+      return postponed.length === 1;
+    });
     expect((await driver.get(blocked.id)).status).toBe('PROCESSING');
     await unblockOutcome(blocked);
     await stack.shiftTime(11 * 60_000);
-    await driver.waitForStatus(blocked.id, 'DECLINED', 45_000);
+    await driver.waitForStatus(blocked.id, 'DECLINED');
   });
 });

@@ -1,12 +1,10 @@
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
-import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { postponePolls, waitForAnswers, whilePaused } from './payout-steps.ts';
 
 const UNKNOWN_PAYOUT = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 const AUTHOR_AND_NOTE = ['--by', 'Laura', '--note', 'según el extracto del banco'];
@@ -84,6 +82,7 @@ describe('payouts unknown and show', () => {
     await until('the first attempt failed', async () => (await driver.attempts(created.id))[0]?.answer);
     await stack.shiftTime(41_000);
     await driver.waitForStatus(created.id, 'CONFIRMED');
+    await waitForAnswers(driver, created, 2);
     const order = await driver.simulator.order(created.endToEndId);
     expect(JSON.parse(await driver.command('payouts', 'show', created.id, '--json'))).toMatchObject({
       id: created.id,
@@ -204,6 +203,8 @@ describe('payouts resolve', () => {
       const created = await createInProgress();
       await stack.shiftTime(41_000);
       await driver.waitUntilIdle();
+      // Workers poll every five seconds: only the command may find the outcome.
+      await postponePolls(driver, created);
       await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
       await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome });
       expect(await resolve(created.id, option, ...AUTHOR_AND_NOTE)).toMatch(
@@ -229,15 +230,12 @@ describe('payouts resolve', () => {
   });
 
   it('rejects a payout that was never sent, has ended, or does not exist', async () => {
-    await driver.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'falla', '--by', 'Laura');
-    await until('the workers see the pause', async () => {
-      const pauses = await Promise.all(stack.workers.map((each) => readMetric(each, 'caudal_rail_pauses')));
-      return pauses.every((count) => count === 1);
+    const id = await whilePaused(stack, driver, async () => {
+      const created = await driver.create();
+      await expect(resolve(created.id, '--confirm', ...AUTHOR_AND_NOTE)).rejects.toThrow(/never sent/);
+      expect(await driver.command('payouts', 'show', created.id)).toContain('never sent');
+      return created.id;
     });
-    const { id } = await driver.create();
-    await expect(resolve(id, '--confirm', ...AUTHOR_AND_NOTE)).rejects.toThrow(/never sent/);
-    expect(await driver.command('payouts', 'show', id)).toContain('never sent');
-    await driver.command('rails', 'resume', '--rail', 'BRE_B');
     await driver.waitForStatus(id, 'CONFIRMED');
     await expect(resolve(id, '--decline', ...AUTHOR_AND_NOTE)).rejects.toThrow(/already final: CONFIRMED/);
     expect(await readAudit(id)).toEqual([]);

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PayoutSender } from '../../src/flows/payouts/send-payouts.system.ts';
+import { RailPauses } from '../../src/organizations/rail-pauses.ts';
 import {
   type FaultyPeer,
   json,
@@ -6,25 +8,45 @@ import {
   type PeerReply,
   startFaultyPeer,
 } from '../harness/faulty-peer.ts';
+import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { forward, postponePolls, waitForAnswers, whilePaused } from './payout-steps.ts';
 
 type Path = 'orders' | 'orders/query';
 /** Decides the reply to a call; `pass` forwards the call to the node and returns its reply. */
 type ReplyFault = (pass: () => Promise<PeerReply>, call: PeerCall) => PeerReply | Promise<PeerReply>;
 
+/** The oldest one about a call applies to it. */
+interface CallFault {
+  readonly path: Path;
+  readonly fault: ReplyFault;
+  /** Without it, the fault is about all orders. */
+  readonly endToEndId?: string | undefined;
+  /** Applies until it is removed; others apply once. */
+  readonly lasts?: true;
+}
+
+/** An order leaves within 20 s of its attempt and is processed within the 20 s of the simulator. */
+const ARRIVAL_MS = 40_000;
+
 let stack: Stack;
 let driver: PayoutDriver;
 let proxy: FaultyPeer;
-/** Each applies to one call, in order. */
-const replyFaults: { readonly path: Path; readonly fault: ReplyFault }[] = [];
+const replyFaults: CallFault[] = [];
+const removeFault = (fault: CallFault) => replyFaults.splice(replyFaults.indexOf(fault), 1);
 beforeAll(async () => {
   // A proxy between the server and the node, for failures the simulator does not produce.
   proxy = await startFaultyPeer((call) => {
-    const index = replyFaults.findIndex(({ path }) => call.path === `/breb/v1/${path}`);
-    const [found] = index < 0 ? [] : replyFaults.splice(index, 1);
-    return found ? found.fault(() => pass(call), call) : pass(call);
+    const pass = () => forward(stack.simulatorUrl, call);
+    const found = replyFaults.find(
+      ({ path, endToEndId = '' }) =>
+        call.path === `/breb/v1/${path}` && JSON.stringify(call.body).includes(endToEndId),
+    );
+    if (!found) return pass();
+    if (!found.lasts) removeFault(found);
+    return found.fault(pass, call);
   });
   stack = await startStack({
     apis: 1,
@@ -43,15 +65,6 @@ afterEach(async () => {
   await driver.simulator.clearFaults();
 });
 
-async function pass({ path, authorization, body }: PeerCall): Promise<PeerReply> {
-  const answer = await fetch(stack.simulatorUrl + path, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: answer.status, text: await answer.text() };
-}
-
 const afterForwarding =
   (reply: PeerReply): ReplyFault =>
   async (pass) => {
@@ -62,6 +75,27 @@ const insteadOfForwarding =
   (reply: PeerReply): ReplyFault =>
   () =>
     reply;
+/** The node executes the call when the server no longer waits for its answer. */
+const afterDeadline: ReplyFault = async (pass, { body }) => {
+  const { orders = [], endToEndIds = orders.map(({ endToEndId }) => endToEndId) } = body as {
+    readonly orders?: readonly { readonly endToEndId: string }[];
+    readonly endToEndIds?: readonly string[];
+  };
+  await until('the server has given up', async () => {
+    const waiting = await driver.query(
+      'select from caudal.payouts where end_to_end_id = any ($1) and lease_token is not null',
+      [endToEndIds],
+    );
+    return waiting.length === 0;
+  });
+  return pass();
+};
+const rejectAll =
+  (code: string): ReplyFault =>
+  (_pass, { body }) => {
+    const { orders } = body as { orders: { endToEndId: string }[] };
+    return json({ results: orders.map(({ endToEndId }) => ({ endToEndId, status: 'REJECTED', code })) });
+  };
 const PAGE = { status: 500, type: 'text/html', text: '<h1>Internal Server Error</h1>' };
 const NOT_JSON = { text: '{"results": [' };
 const NO_RESULTS = json({ results: [] });
@@ -81,21 +115,31 @@ const waitForPoll = (created: CreatedPayout) =>
     return (row?.polls ?? 0) > 0;
   });
 
-type FaultInjector = (path: Path) => Promise<unknown>;
+/** While it lasts, the node knows no order that it is polled about. */
+function hideOrders(): CallFault {
+  const fault: ReplyFault = (_pass, { body }) => {
+    const { endToEndIds } = body as { endToEndIds: string[] };
+    return json({ results: endToEndIds.map((endToEndId) => ({ endToEndId, status: 'NOT_FOUND' })) });
+  };
+  const hidden = { path: 'orders/query', fault, lasts: true } as const;
+  replyFaults.push(hidden);
+  return hidden;
+}
+
+type FaultInjector = (path: Path, endToEndId?: string) => Promise<unknown>;
 const simulatorFault =
-  (fault: 'down' | 'slow' | 'hang' | 'reset' | 'lost-answer', ms?: number): FaultInjector =>
+  (fault: 'down' | 'hang' | 'reset' | 'lost-answer'): FaultInjector =>
   (path) =>
     driver.simulator.addFault({
       rail: 'BRE_B',
       operation: path === 'orders' ? 'order' : 'order-query',
       fault,
       times: 1,
-      ...(ms === undefined ? {} : { ms }),
     });
 const proxyFault =
   (fault: ReplyFault): FaultInjector =>
-  async (path) =>
-    void replyFaults.push({ path, fault });
+  async (path, endToEndId) =>
+    void replyFaults.push({ path, fault, endToEndId });
 
 const FAULTS: readonly [string, 'before' | 'after', FaultInjector][] = [
   ['the node is down (503)', 'before', simulatorFault('down')],
@@ -104,7 +148,7 @@ const FAULTS: readonly [string, 'before' | 'after', FaultInjector][] = [
   ['a proxy answers 500 in place of the node', 'before', proxyFault(insteadOfForwarding(PAGE))],
   ['a proxy answers 200 with another body', 'before', proxyFault(insteadOfForwarding({ text: 'ok' }))],
   ['the answer is lost', 'after', simulatorFault('lost-answer')],
-  ['the node executes after the deadline', 'after', simulatorFault('slow', 5500)],
+  ['the node executes after the deadline', 'after', proxyFault(afterDeadline)],
   ['the node executes, then a 500 arrives', 'after', proxyFault(afterForwarding(PAGE))],
   ['the answer is truncated', 'after', proxyFault(afterForwarding(NOT_JSON))],
   ['the answer stops half-way', 'after', proxyFault(afterForwarding({ ...NO_RESULTS, stall: 'half-way' }))],
@@ -117,12 +161,11 @@ describe('an order without a usable answer', () => {
     const created = await driver.create();
     expect(await waitForAnswer(created, 1)).toBe('unknown');
     if (when === 'before') await stack.shiftTime(41_000);
-    await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
     await driver.waitUntilIdle();
     expect(await driver.executions(created)).toBe(1);
-    expect((await driver.attempts(created.id)).map(({ answer }) => answer)).toEqual(
-      when === 'before' ? ['unknown', 'accepted'] : ['unknown'],
-    );
+    const answers = when === 'before' ? ['unknown', 'accepted'] : ['unknown'];
+    expect(await waitForAnswers(driver, created, answers.length)).toEqual(answers);
     expect(await driver.events(created.id)).toEqual(['payout.confirmed']);
   });
 
@@ -130,19 +173,34 @@ describe('an order without a usable answer', () => {
     await simulatorFault('down')('orders');
     const created = await driver.create();
     await waitForAnswer(created, 1);
+    const countPolls = async () => (await driver.simulator.stats()).calls.BRE_B['order-query'] ?? 0;
+    const polls = await countPolls();
     // The poll does not find it, up to 35 s after it was sent.
     await stack.shiftTime(35_000);
-    await waitForPoll(created);
+    await until('the rail was polled', async () => (await countPolls()) > polls);
     await driver.waitUntilIdle();
-    expect(await driver.attempts(created.id)).toHaveLength(1);
-    expect((await driver.get(created.id)).status).toBe('PROCESSING');
     await stack.shiftTime(10_000);
     await driver.waitForStatus(created.id, 'CONFIRMED');
+    const attempts = await driver.query<{ at: Date }>(
+      'select at from caudal.payout_attempts where payout_id = $1 order by number',
+      [created.id],
+    );
+    const [first = Number.NaN, second = Number.NaN] = attempts.map(({ at }) => at.getTime());
+    expect(second - first).toBeGreaterThanOrEqual(ARRIVAL_MS);
+    expect(attempts).toHaveLength(2);
     expect(await driver.executions(created)).toBe(1);
   });
 
   it('that arrives after its retry is a duplicate for the rail', async () => {
-    await simulatorFault('slow', 9000)('orders');
+    const { duplicates } = (await driver.simulator.stats()).orders;
+    replyFaults.push({
+      path: 'orders',
+      fault: async (pass, { body }) => {
+        const [order] = (body as { orders: { internalId: string }[] }).orders;
+        await waitForAnswers(driver, { id: order?.internalId ?? '' }, 2);
+        return pass();
+      },
+    });
     const created = await driver.create();
     await waitForAnswer(created, 1);
     await stack.shiftTime(60_000);
@@ -150,31 +208,48 @@ describe('an order without a usable answer', () => {
     await driver.waitForStatus(created.id, 'CONFIRMED');
     await until(
       'the first attempt arrives',
-      async () => (await driver.simulator.stats()).orders.duplicates > 0,
+      async () => (await driver.simulator.stats()).orders.duplicates > duplicates,
     );
     expect(await driver.executions(created)).toBe(1);
   });
 });
 
 describe('an answer that arrives after the order was settled', () => {
-  const answerAfterSettlement =
-    (created: () => CreatedPayout | null, reply?: (created: CreatedPayout) => PeerReply): ReplyFault =>
-    async (pass) => {
-      const answer = await pass();
-      const payout = await until('it is created', async () => created());
-      await driver.waitForStatus(payout.id, 'CONFIRMED', 4000);
-      return reply?.(payout) ?? answer;
-    };
-  const rejectionReply = ({ endToEndId }: CreatedPayout) =>
-    json({ results: [{ endToEndId, status: 'REJECTED', code: '4012' }] });
+  let caudal: InProcess;
+  let sender: PayoutSender;
+  beforeAll(async () => {
+    caudal = await composeInProcess(stack.settings);
+    const { payoutRail } = caudal.deps;
+    sender = new PayoutSender(
+      {
+        ...caudal.deps,
+        // This sender sends while the rail is paused for the workers.
+        railPauses: new RailPauses({ held: false }),
+        // Waits without the deadline of a call, which would make the answer unknown on a slow machine.
+        payoutRail: {
+          ...payoutRail,
+          pay: async (orders) => {
+            const answers = await payoutRail.pay(orders);
+            for (const { payoutId } of orders) await driver.waitForStatus(payoutId, 'CONFIRMED');
+            return answers;
+          },
+        },
+      },
+      caudal.keys,
+    );
+  });
+  afterAll(() => caudal?.close());
 
-  it.each([
-    ['accepted', undefined],
-    ['refused', rejectionReply],
-  ] as const)('(%s) is recorded and changes nothing', async (answer, reply) => {
-    let created: CreatedPayout | null = null;
-    replyFaults.push({ path: 'orders', fault: answerAfterSettlement(() => created, reply) });
-    created = await driver.create();
+  it.each<[string, ReplyFault]>([
+    ['accepted', (pass) => pass()],
+    ['refused', async (pass, call) => pass().then(() => rejectAll('4012')(pass, call))],
+  ])('(%s) is recorded and changes nothing', async (answer, fault) => {
+    replyFaults.push({ path: 'orders', fault });
+    const created = await whilePaused(stack, driver, async () => {
+      const payout = await driver.create();
+      await sender.send();
+      return payout;
+    });
     expect(await waitForAnswer(created, 1)).toBe(answer);
     await driver.waitUntilIdle();
     expect((await driver.get(created.id)).status).toBe('CONFIRMED');
@@ -195,7 +270,11 @@ describe('a settlement with a different amount', () => {
     const created = await driver.create({ key: '@TESTTIMEOUT' });
     await waitForAnswer(created, 1);
     for (let poll = 1; poll <= 2; poll += 1) {
-      replyFaults.push({ path: 'orders/query', fault: wrongAmount(created) });
+      replyFaults.push({
+        path: 'orders/query',
+        fault: wrongAmount(created),
+        endToEndId: created.endToEndId,
+      });
       await stack.shiftTime(31_000);
       await until('it was polled', async () => replyFaults.length === 0);
       await driver.waitUntilIdle();
@@ -212,6 +291,8 @@ describe('a settlement with a different amount', () => {
     await waitForAnswer(created, 1);
     await stack.shiftTime(70_000);
     await driver.waitUntilIdle();
+    // Workers poll every five seconds: only the command may get these replies.
+    await postponePolls(driver, created);
     replyFaults.push({ path: 'orders/query', fault: wrongAmount(created) });
     const resolve = (...how: readonly string[]) =>
       driver.command('payouts', 'resolve', created.id, ...how, '--by', 'Laura', '--note', 'el extracto');
@@ -227,9 +308,9 @@ describe('a status poll without a usable answer', () => {
     await addNotificationFault('lost-notice');
     const created = await driver.create();
     await until('it is settled', async () => (await driver.executions(created)) === 1);
-    await inject('orders/query');
+    await inject('orders/query', created.endToEndId);
     await stack.shiftTime(31_000);
-    await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
     expect(await driver.causes(created.id)).toEqual(['created', 'settled_on_poll']);
     expect(await driver.attempts(created.id)).toHaveLength(1);
     expect(await driver.executions(created)).toBe(1);
@@ -237,30 +318,24 @@ describe('a status poll without a usable answer', () => {
 
   it('with a wrong NOT_FOUND: the order is sent again under the same ID, and the rail reports a duplicate', async () => {
     await addNotificationFault('lost-notice');
+    const hidden = hideOrders();
     const created = await driver.create();
     await until('it is settled', async () => (await driver.executions(created)) === 1);
-    const notFound = { endToEndId: created.endToEndId, status: 'NOT_FOUND' };
-    replyFaults.push({ path: 'orders/query', fault: insteadOfForwarding(json({ results: [notFound] })) });
+    replyFaults.push({
+      path: 'orders',
+      fault: (pass) => {
+        removeFault(hidden);
+        return pass();
+      },
+    });
     await stack.shiftTime(41_000);
     await driver.waitForStatus(created.id, 'CONFIRMED');
-    expect((await driver.attempts(created.id)).map(({ answer }) => answer)).toEqual([
-      'accepted',
-      'duplicate',
-    ]);
+    expect(await waitForAnswers(driver, created, 2)).toEqual(['accepted', 'duplicate']);
     expect(await driver.executions(created)).toBe(1);
   });
 });
 
 describe('a rejection', () => {
-  const rejection = ({ endToEndId }: CreatedPayout, code: string) =>
-    json({ results: [{ endToEndId, status: 'REJECTED', code }] });
-  const rejectAll =
-    (code: string): ReplyFault =>
-    (_pass, { body }) => {
-      const { orders } = body as { orders: { endToEndId: string }[] };
-      return json({ results: orders.map(({ endToEndId }) => ({ endToEndId, status: 'REJECTED', code })) });
-    };
-
   it('of the first attempt declines the payout immediately', async () => {
     replyFaults.push({ path: 'orders', fault: rejectAll('4012') });
     const before = await driver.balance();
@@ -291,11 +366,15 @@ describe('a rejection', () => {
     await stack.shiftTime(41_000);
     expect(await waitForAnswer(created, 2)).toBe('refused');
     await waitForPoll(created);
-    expect((await driver.get(created.id)).status).toBe('PROCESSING');
     await stack.shiftTime(41_000);
     expect(await driver.waitForStatus(created.id, 'DECLINED')).toMatchObject({
       errorCode: 'NETWORK_LIMIT_EXCEEDED',
     });
+    const [row] = await driver.query<{ ms: number }>(
+      'select extract(epoch from result_at - last_sent_at)::float8 * 1000 as ms from caudal.payouts where id = $1',
+      [created.id],
+    );
+    expect(row?.ms).toBeGreaterThanOrEqual(ARRIVAL_MS);
     expect(await driver.attempts(created.id)).toEqual([
       { number: 1, answer: 'unknown', error_code: null },
       { number: 2, answer: 'refused', error_code: 'NETWORK_LIMIT_EXCEEDED' },
@@ -306,11 +385,16 @@ describe('a rejection', () => {
   it('of a retry changes nothing when the first attempt did arrive: CONFIRMED', async () => {
     await addNotificationFault('lost-notice');
     await simulatorFault('lost-answer')('orders');
+    const hidden = hideOrders();
     const created = await driver.create();
     await until('it is settled', async () => (await driver.executions(created)) === 1);
-    const notFound = { endToEndId: created.endToEndId, status: 'NOT_FOUND' };
-    replyFaults.push({ path: 'orders/query', fault: insteadOfForwarding(json({ results: [notFound] })) });
-    replyFaults.push({ path: 'orders', fault: insteadOfForwarding(rejection(created, '4013')) });
+    replyFaults.push({
+      path: 'orders',
+      fault: (pass, call) => {
+        removeFault(hidden);
+        return rejectAll('4013')(pass, call);
+      },
+    });
     await stack.shiftTime(41_000);
     expect(await waitForAnswer(created, 2)).toBe('refused');
     await driver.waitForStatus(created.id, 'CONFIRMED');

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 // The lease of a dead worker expires after twenty seconds of real time.
-vi.setConfig({ testTimeout: 120_000 });
 
 let stack: Stack;
 let driver: PayoutDriver;
@@ -44,7 +43,7 @@ async function recover(created: readonly CreatedPayout[], inFlight = true): Prom
   ]);
   try {
     if (inFlight) await stack.shiftTime(41_000);
-    await driver.waitForAll(created, 'CONFIRMED', 60_000);
+    await driver.waitForAll(created, 'CONFIRMED');
     await driver.waitUntilIdle();
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));

@@ -6,6 +6,7 @@ import { PayoutDriver } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { waitForAnswers } from './payout-steps.ts';
 
 let stack: Stack;
 let driver: PayoutDriver;
@@ -38,6 +39,7 @@ describe('a payout that is executed', () => {
       const current = await driver.waitForStatus(created.id, 'CONFIRMED');
       await driver.waitUntilIdle();
       expect(await driver.executions(created)).toBe(1);
+      await waitForAnswers(driver, created, 1);
       expect(await driver.attempts(created.id)).toEqual([
         { number: 1, answer: key === '@TESTOK' ? 'accepted' : 'unknown', error_code: null },
       ]);

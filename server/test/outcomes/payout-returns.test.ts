@@ -1,11 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { PayinDriver } from '../harness/payin-driver.ts';
 import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let stack: Stack;
 let payins: PayinDriver;

@@ -1,19 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freePort } from '../../../scripts/stack/free-port.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
+import { waitForAnswers } from './payout-steps.ts';
 
 /** An order leaves within 20 s of its attempt and is processed within the 20 s of the simulator. */
 const PAST_WINDOW_MS = 45_000;
-
-const waitForAnswers = (driver: PayoutDriver, { id }: CreatedPayout, count: number) =>
-  until(`${count} attempts have their answers`, async () => {
-    const answers = (await driver.attempts(id)).map(({ answer }) => answer);
-    return answers.length >= count && answers.every((answer) => answer !== null) ? answers : null;
-  });
 
 const readTask = async (driver: PayoutDriver, { id }: CreatedPayout) => {
   const [row] = await driver.query<{ task: string; attempts: number; unsent: number }>(
@@ -49,12 +41,8 @@ describe('a payout that the rail does not accept now', () => {
   it('is sent again without a poll, and executed once', async () => {
     await limitRate(2);
     const created = await driver.create();
-    await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
-    expect((await driver.attempts(created.id)).map(({ answer }) => answer)).toEqual([
-      'not_now',
-      'not_now',
-      'accepted',
-    ]);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    expect(await waitForAnswers(driver, created, 3)).toEqual(['not_now', 'not_now', 'accepted']);
     expect(await driver.executions(created)).toBe(1);
     expect((await driver.simulator.stats()).orders.duplicates).toBe(0);
   });
@@ -64,7 +52,8 @@ describe('a payout that the rail does not accept now', () => {
     await limitRate();
     const created = await driver.create();
     await waitForAnswers(driver, created, 1);
-    expect(await readTask(driver, created)).toMatchObject({ task: 'send' });
+    // While an attempt is in flight, its task is the poll about it.
+    await until('it waits to be sent again', async () => (await readTask(driver, created))?.task === 'send');
     await until('no attempt is in flight', async () => (await cancel(created)).status === 200);
     expect(await cancel(created)).toMatchObject({ status: 200, body: { status: 'CANCELED' } });
     await driver.simulator.clearFaults();
@@ -86,7 +75,7 @@ describe('a payout that the rail does not accept now', () => {
     expect(await cancel(created)).toMatchObject({ status: 409, body: { code: 'payout_already_sent' } });
     expect(await readTask(driver, created)).toEqual({ task: 'poll', attempts: 2, unsent: 1 });
     await stack.shiftTime(PAST_WINDOW_MS);
-    await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
     expect(await waitForAnswers(driver, created, 3)).toEqual(['unknown', 'not_now', 'accepted']);
     expect(await driver.executions(created)).toBe(1);
   });
@@ -96,10 +85,8 @@ describe('a payout while nothing listens at the address of the rail', () => {
   let stack: Stack;
   let driver: PayoutDriver;
   beforeAll(async () => {
-    const settings = {
-      CAUDAL_WORKER_POLL_MS: '20',
-      BREB_URL: `http://127.0.0.1:${await freePort()}/breb`,
-    };
+    // A free port could become another test's.
+    const settings = { CAUDAL_WORKER_POLL_MS: '20', BREB_URL: 'http://127.0.0.1:1/breb' };
     stack = await startStack({ apis: 1, workers: 1, settings });
     driver = new PayoutDriver(stack);
     await driver.fund();

@@ -4,6 +4,7 @@ import { type CreatedPayout, PayoutDriver, type PayoutView } from '../harness/pa
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { waitForAnswers } from './payout-steps.ts';
 
 const MINUTE = 60_000;
 const OTHER_HOLDER = {
@@ -189,7 +190,7 @@ describe('a key resolution that is too old when the payout can be sent', () => {
       const id = await driver.simulator.addFault({ rail: 'BRE_B', operation: 'resolve', fault, times: 1 });
       await resume();
       await until('the directory was queried', async () => (await driver.simulator.timesApplied(id)) === 1);
-      await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
+      await driver.waitForStatus(created.id, 'CONFIRMED');
       expect(await driver.executions(created)).toBe(1);
     },
   );
@@ -221,12 +222,9 @@ describe('a key resolution that is too old when the payout can be sent', () => {
       if (holder) await driver.simulator.setDirectoryEntry({ key, holder });
       await driver.simulator.clearFaults();
       await stack.shiftTime(2 * MINUTE);
-      await driver.waitForStatus(created.id, expectedStatus, 20_000);
+      await driver.waitForStatus(created.id, expectedStatus);
       expect((await driver.get(created.id)).errorCode).toBe(holder ? 'RECEIVER_MISMATCH' : null);
-      expect((await driver.attempts(created.id)).map(({ answer }) => answer)).toEqual([
-        'unknown',
-        'accepted',
-      ]);
+      expect(await waitForAnswers(driver, created, 2)).toEqual(['unknown', 'accepted']);
       expect(await driver.executions(created)).toBe(executions);
     },
   );

@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { readReceiverKey } from '../../src/payouts/receiver-key.ts';
 import { RECEIVER_KEY_TYPES } from '../../src/rails/contract.ts';
 
