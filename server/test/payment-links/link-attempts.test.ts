@@ -82,7 +82,7 @@ describe('attempts of a payment link', () => {
     expect([forced.h1, forced.autoRefreshes]).toEqual(['Un momento…', true]);
     expect(await driver.attempts(link)).toHaveLength(1);
     await driver.simulator.removeFault(fault);
-    await driver.outcomes.waitForStatus(payin.id, 'CANCELED', 20_000);
+    await driver.outcomes.waitForStatus(payin.id, 'CANCELED');
     expect((await payer.open(`${link.paymentLinkUrl}?again=1`)).h1).toBe('¿Cómo quiere pagar?');
     expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
     expect(await driver.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED' });

@@ -335,14 +335,14 @@ describe('the expiry of a link', () => {
     expect(await readEventNames(link)).toEqual(['paymentlink.expired']);
   });
 
-  it('after a payment in the last second whose notification is lost: COMPLETED', async () => {
+  it('after a payment in the last minutes whose notification is lost: COMPLETED', async () => {
     const link = await driver.link();
-    await stack.shiftTime(59 * MINUTE);
+    await stack.shiftTime(55 * MINUTE);
     const { key } = await driver.breb(link);
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
     await driver.simulator.pay({ key });
     expect((await driver.get(link)).status).toBe('PENDING');
-    await stack.shiftTime(MINUTE + 1000);
+    await stack.shiftTime(5 * MINUTE + 1000);
     await driver.waitForStatus(link, 'COMPLETED');
     expect(await readEventNames(link)).toEqual(['paymentlink.completed']);
   });
@@ -384,15 +384,19 @@ describe('settlement', () => {
     await stack.shiftTime(601 * MINUTE);
     const run = await runOperatorCommand(stack.settings, 'schedules', 'run', 'settlement');
     expect(run).toMatchObject({ code: 0 });
-    const [sums] = await stack.database.query<{ completed: number; settled: string; open: number }>(
-      `select (select count(*)::int from caudal.payment_links where status = 'COMPLETED') as completed,
+    // Workers run the schedule too.
+    const sums = await until('all payins are settled', async () => {
+      const [row] = await stack.database.query<{ completed: number; settled: string; open: number }>(
+        `select (select count(*)::int from caudal.payment_links where status = 'COMPLETED') as completed,
          (select sum(amount_in_cents)::text from caudal.settlements) as settled,
          (select count(*)::int from caudal.payins where settlement_status = 'PENDING_SETTLEMENT') as open`,
-    );
-    expect(sums?.completed).toBeGreaterThan(5);
-    expect(sums).toMatchObject({ settled: String((sums?.completed ?? 0) * LINK_AMOUNT), open: 0 });
+      );
+      return row?.open === 0 ? row : null;
+    });
+    expect(sums.completed).toBeGreaterThan(5);
+    expect(sums.settled).toBe(String(sums.completed * LINK_AMOUNT));
     const { body } = await stack.api.get('/balance');
     // The merchant accepted one cent of an expired link.
-    expect(body).toMatchObject({ availableInCents: (sums?.completed ?? 0) * LINK_AMOUNT + 1 });
+    expect(body).toMatchObject({ availableInCents: sums.completed * LINK_AMOUNT + 1 });
   });
 });

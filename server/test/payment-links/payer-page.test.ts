@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import { CheckoutDriver, PAYER_DETAILS } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { PayerBrowser, type PayerPage } from '../harness/payer-browser.ts';
@@ -306,7 +307,7 @@ describe('a PSE payin without a customer', () => {
     await driver.simulator.endTransaction({ reference, state: 'OK' });
     expect((await payer.open(returnUrl)).status).toBe(200);
     // The scheduled poll would run after seven minutes.
-    await driver.outcomes.waitForStatus(payin.id, 'CONFIRMED', 5000);
+    await within('the poll', 5000, () => driver.outcomes.waitForStatus(payin.id, 'CONFIRMED'));
     expect((await payer.open(returnUrl)).h1).toBe('Pago recibido');
     await driver.simulator.clearFaults();
   });

@@ -174,10 +174,8 @@ describe('suspended shop', () => {
     expect(before.brebKey).toMatch(/^@/);
     expect(before.text).not.toContain('Suspendimos');
     await shop.suspend();
-    await until(
-      'the page warns',
-      async () => (await payer.open(link.paymentLinkUrl)).text.includes('Si no ha pagado, no pague.'),
-      15_000,
+    await until('the page warns', async () =>
+      (await payer.open(link.paymentLinkUrl)).text.includes('Si no ha pagado, no pague.'),
     );
   });
 });

@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { ENVIRONMENTS, type Environment } from '../../src/kit/environment.ts';
 import { isLoopbackAddress, isPublicAddress } from '../../src/webhooks/sending/public-address.ts';
 import { validateWebhookUrl } from '../../src/webhooks/webhook-address.ts';

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { within } from '../../../scripts/testing/expect-within.ts';
+import { startRawPeer } from '../harness/raw-peer.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { until } from '../harness/until.ts';
 import { type CreatedEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
@@ -89,12 +91,19 @@ describe('an endpoint is disabled', () => {
 
   it('not by a 410 from its previous URL', async () => {
     const merchant = await stage.merchant();
-    const endpoint = await merchant.endpoint({}, { status: 410, delayMs: 1500 });
+    // Answers once the URL has changed, however long that takes.
+    const [changed, gone] = [Promise.withResolvers<void>(), 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'];
+    const previous = await startRawPeer((socket) => void changed.promise.then(() => socket.write(gone)), {
+      host: '127.0.0.1',
+    });
+    const endpoint = await merchant.endpoint({ url: `http://127.0.0.1:${previous.port}/hook` });
     const first = await merchant.declinePayout();
-    await stage.sink.waitForEvent(endpoint.path, first);
+    await until('the request arrived', () => Promise.resolve(previous.requests.length > 0));
     const path = stage.newPath();
     await merchant.change(endpoint, { url: stage.sink.url(path) });
-    await merchant.waitForDelivery(first, endpoint, 'PENDING', 1);
+    changed.resolve();
+    await merchant.waitForAttempt(first, endpoint);
+    await previous.stop();
     const second = await merchant.declinePayout();
     await stage.sink.waitForEvent(path, second);
     expect(await merchant.get(endpoint)).toMatchObject({ status: 'ENABLED', disabledReason: null });
@@ -137,7 +146,7 @@ describe('an endpoint is disabled', () => {
     await merchant.waitForDelivery(failingEvent, endpoint, 'PENDING', 1);
     await failFor(merchant, endpoint, 4);
     stage.sink.answerBy(endpoint.path, ({ id }) => ({ status: id === failingEvent ? 500 : 200 }));
-    await stage.sink.waitForEvent(endpoint.path, await merchant.test(endpoint));
+    await merchant.waitForDelivery(await merchant.test(endpoint), endpoint, 'DELIVERED');
     await failFor(merchant, endpoint, 4);
     expect(await merchant.get(endpoint)).toMatchObject({ status: 'ENABLED' });
   });
@@ -237,7 +246,7 @@ describe('an endpoint with a new URL', () => {
     await merchant.waitUntilDispatched();
     const path = stage.newPath();
     await merchant.change(endpoint, { url: stage.sink.url(path) });
-    await stage.sink.waitForEvent(path, fresh, 5000);
+    await within('delivery to the new URL', 5000, () => stage.sink.waitForEvent(path, fresh));
     await merchant.waitForDelivery(fresh, endpoint, 'DELIVERED');
     // The failed delivery keeps its next attempt time.
     expect(await countAttempts(endpoint)).toBeGreaterThan(attempts);

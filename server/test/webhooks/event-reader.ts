@@ -25,15 +25,21 @@ export class EventReader {
   /** Whether the server closed the stream properly. */
   readonly closed: Promise<'closed' | 'broken'>;
   readonly #abort: AbortController;
+  #open: boolean;
 
   private constructor(response: Response, disconnect: AbortController) {
     this.status = response.status;
     this.headers = response.headers;
     this.#abort = disconnect;
-    this.closed = this.#read(response).then(
-      () => 'closed',
-      () => 'broken',
-    );
+    this.#open = response.status === 200;
+    this.closed = this.#read(response)
+      .then(
+        () => 'closed' as const,
+        () => 'broken' as const,
+      )
+      .finally(() => {
+        this.#open = false;
+      });
   }
 
   static async open(
@@ -50,6 +56,11 @@ export class EventReader {
       signal: disconnect.signal,
     });
     return new EventReader(response, disconnect);
+  }
+
+  /** Whether neither side has ended the stream. */
+  get isOpen(): boolean {
+    return this.#open;
   }
 
   get ids(): string[] {
@@ -70,6 +81,7 @@ export class EventReader {
 
   /** Drops the connection. */
   disconnect(): void {
+    this.#open = false;
     this.#abort.abort();
   }
 

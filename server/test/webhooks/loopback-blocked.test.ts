@@ -31,7 +31,8 @@ it('a worker without the loopback setting connects to no loopback address and re
   try {
     for (const endpoint of endpoints) {
       const { attempts } = await merchant.waitForDelivery(eventId, endpoint, 'PENDING', 1);
-      expect(attempts).toMatchObject([{ statusCode: null, error: 'refused_address', answer: null }]);
+      for (const attempt of attempts)
+        expect(attempt).toMatchObject({ statusCode: null, error: 'refused_address', answer: null });
     }
     expect(loopbackPeer.connections).toBe(0);
   } finally {
@@ -42,7 +43,7 @@ it('a worker without the loopback setting connects to no loopback address and re
   try {
     await stage.stack.shiftTime(60_000);
     for (const endpoint of endpoints) await merchant.waitForDelivery(eventId, endpoint, 'DELIVERED', 2);
-    expect(loopbackPeer.connections).toBe(2);
+    expect(loopbackPeer.requests).toHaveLength(2);
   } finally {
     await lenient.stop();
   }

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import { type SendResult, WebhookSender } from '../../src/webhooks/sending/webhook-sender.ts';
 import { type DnsQuery, type DnsRecord, startDnsServer } from '../harness/dns-server.ts';
 import { OK } from '../harness/raw-peer.ts';
@@ -23,8 +24,12 @@ export interface NamespaceReport {
   /** Outcome per name, with the system resolver. */
   readonly names: Readonly<Record<string, string>>;
   readonly connectedByNames: readonly string[];
+  /** A slow process also connects to the second address of a name, but sends one request. */
+  readonly requestsByNames: number;
 }
 
+/** No answer depends on how fast this process runs. */
+const PATIENT = { connectMs: PATIENCE_MS, totalMs: PATIENCE_MS };
 const PUBLIC = ['8.8.4.4', '2606:4700:4700::1111'];
 const INSIDE = [
   '127.0.0.1',
@@ -38,12 +43,16 @@ const INSIDE = [
 const REDIRECT = 'HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n';
 
 const connected: string[] = [];
+let requests = 0;
 
 async function listenEverywhere(port: number): Promise<void> {
   const server = createServer((socket) => {
     connected.push((socket.localAddress ?? '').replace('::ffff:', ''));
     socket.on('error', () => undefined);
-    socket.once('data', (text) => socket.end(text.toString().includes('/redirect') ? REDIRECT : OK));
+    socket.once('data', (text) => {
+      requests += 1;
+      socket.end(text.toString().includes('/redirect') ? REDIRECT : OK);
+    });
   });
   await new Promise<void>((resolve) => server.listen(port, '::', resolve));
 }
@@ -66,7 +75,7 @@ async function tryForms(): Promise<{ forms: number; accepted: string[] }> {
   const check = (name: string, outcome: string, expected = 'refused_address') => {
     if (outcome !== expected) accepted.push(`${name}: ${outcome}`);
   };
-  const byName = new WebhookSender({ resolve: () => Promise.resolve(['127.0.0.1']) });
+  const byName = new WebhookSender({ ...PATIENT, resolve: () => Promise.resolve(['127.0.0.1']) });
   for (const { name, text } of NON_PUBLIC_URLS) {
     const expected = URL.canParse(text) ? 'refused_address' : 'malformed';
     check(name, await post(byName, text), expected);
@@ -74,7 +83,7 @@ async function tryForms(): Promise<{ forms: number; accepted: string[] }> {
   }
   for (const { name, text } of NON_PUBLIC_DNS_ANSWERS) {
     for (const answer of [[text], [...PUBLIC, text], [text, ...PUBLIC]]) {
-      const sender = new WebhookSender({ resolve: () => Promise.resolve(answer) });
+      const sender = new WebhookSender({ ...PATIENT, resolve: () => Promise.resolve(answer) });
       check(`${name} among ${answer.length}`, await post(sender, 'http://hooks.shop.example/'));
     }
   }
@@ -82,7 +91,7 @@ async function tryForms(): Promise<{ forms: number; accepted: string[] }> {
 }
 
 async function reachableWithoutRules(): Promise<Record<string, string>> {
-  const anywhere = new WebhookSender({ isAllowed: () => true });
+  const anywhere = new WebhookSender({ ...PATIENT, isAllowed: () => true });
   const reached: Record<string, string> = {};
   for (const address of [...INSIDE, ...PUBLIC]) {
     const host = address.includes(':') ? `[${address}]` : address;
@@ -119,7 +128,7 @@ async function sendBySystemResolver(): Promise<Record<string, string>> {
     address: '127.0.0.1',
     port: 53,
   });
-  const from = new WebhookSender();
+  const from = new WebhookSender(PATIENT);
   const outcomes: Record<string, string> = {};
   for (const name of Object.keys(NAMES))
     outcomes[name] = await post(from, `http://${name}/${name.split('.')[0]}`);
@@ -136,6 +145,7 @@ const connectedByForms = connected.splice(0);
 const reachable = await reachableWithoutRules();
 const packetsWithoutRules = countPackets() - before - packets;
 connected.length = 0;
+requests = 0;
 const names = await sendBySystemResolver();
 const report: NamespaceReport = {
   forms,
@@ -146,5 +156,6 @@ const report: NamespaceReport = {
   packetsWithoutRules,
   names,
   connectedByNames: connected,
+  requestsByNames: requests,
 };
 process.stdout.write(JSON.stringify(report), () => process.exit(0));

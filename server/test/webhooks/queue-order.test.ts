@@ -101,7 +101,8 @@ describe('delivery slots', () => {
     expect(concurrency.free().queues).toBe(0);
     await until('they are released', () => Promise.resolve(concurrency.slow === slots.length));
     expect(notifications).toBeGreaterThan(0);
-    expect(concurrency.free().queues).toBeGreaterThanOrEqual(slots.length);
+    // The limit may have decreased, if the event loop was late.
+    expect(concurrency.free().queues).toBe(concurrency.limit);
     for (const slot of slots) slot.progress();
     expect(concurrency.slow).toBe(0);
     for (const slot of slots) slot.release();

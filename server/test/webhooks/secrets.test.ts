@@ -5,6 +5,7 @@ import {
   type CreatedEndpoint,
   type EndpointWithSecret,
   expectStatus,
+  FAILS_FOR_LONG,
   type Merchant,
   WebhookStage,
 } from './webhook-stage.ts';
@@ -80,7 +81,7 @@ describe('a rotated secret', () => {
 
   it('does not sign a later retry: it is signed with the secrets and the time of that attempt', async () => {
     const merchant = await stage.merchant();
-    const endpoint = await merchant.endpoint({}, { status: 500 }, {});
+    const endpoint = await merchant.endpoint({}, FAILS_FOR_LONG, {});
     const eventId = await merchant.declinePayout();
     await merchant.waitForDelivery(eventId, endpoint, 'PENDING', 1);
     const secret = await rotate(merchant, endpoint);

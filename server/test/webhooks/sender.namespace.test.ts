@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import type { NamespaceReport } from './namespace-program.ts';
 
 const PROGRAM = fileURLToPath(new URL('namespace-program.ts', import.meta.url));
@@ -12,6 +13,8 @@ const ETC = `/etc/netns/${NAMESPACE}`;
 
 /** Creates a network namespace in which every address leads to itself. @returns the reason for a failure */
 function makeNamespace(): string | null {
+  // Left by a killed process with the same id.
+  spawnSync('ip', ['netns', 'del', NAMESPACE]);
   const steps = [
     ['netns', 'add', NAMESPACE],
     ['-n', NAMESPACE, 'link', 'set', 'lo', 'up'],
@@ -47,7 +50,7 @@ describe.skipIf(obstacle !== null)('in a network where every address answers', (
       'ip',
       ['netns', 'exec', NAMESPACE, process.execPath, PROGRAM],
       {
-        timeout: 50_000,
+        timeout: 3 * PATIENCE_MS,
         maxBuffer: 8 * 1024 * 1024,
       },
     );
@@ -88,7 +91,7 @@ describe.skipIf(obstacle !== null)('in a network where every address answers', (
       'alias.example': 'refused_address',
       'nobody.example': 'dns',
     });
-    expect(report.connectedByNames).toHaveLength(2);
+    expect(report.requestsByNames).toBe(2);
     for (const address of report.connectedByNames)
       expect(['8.8.4.4', '2606:4700:4700::1111']).toContain(address);
   });

@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import { OK, startRawPeer } from '../harness/raw-peer.ts';
+import { until } from '../harness/until.ts';
 import { expectAnswered, openWebhookDriver, post, waitUntilClosed } from '../harness/webhook-driver.ts';
 
 const PROXY_PROGRAM = fileURLToPath(new URL('proxy-program.ts', import.meta.url));
@@ -112,7 +114,10 @@ describe('a webhook request', () => {
       ALL_PROXY: url,
     };
     const urls = ['http', 'https'].map((protocol) => `${protocol}://127.0.0.7:${peer.port}/hook`);
-    await promisify(execFile)(process.execPath, [PROXY_PROGRAM, by, ...urls], { env, timeout: 20_000 });
+    await promisify(execFile)(process.execPath, [PROXY_PROGRAM, by, ...urls], { env, timeout: PATIENCE_MS });
+    await until('every request has reached a peer', () =>
+      Promise.resolve(proxy.connections + peer.connections >= urls.length),
+    );
     expect(proxy.connections).toBe(expectedConnections);
     expect(peer.connections).toBe(urls.length - expectedConnections);
   });

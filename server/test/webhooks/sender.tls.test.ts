@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../../scripts/testing/patience.ts';
 import { type SenderOptions, WebhookSender } from '../../src/webhooks/sending/webhook-sender.ts';
 import { OK, type RawPeer, startRawPeer } from '../harness/raw-peer.ts';
 
@@ -46,6 +47,8 @@ function post(peer: { readonly port: number }, host: string, options: SenderOpti
   const from = new WebhookSender({
     resolve: () => Promise.resolve(['127.0.0.7']),
     isAllowed: (address) => address === '127.0.0.7',
+    connectMs: PATIENCE_MS,
+    totalMs: PATIENCE_MS,
     ...options,
   });
   stops.push(() => from.close());

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { keyFromBytes } from '../../src/kit/crypto.ts';
 import {
   formatWebhookSecret,

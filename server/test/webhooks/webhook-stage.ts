@@ -52,6 +52,51 @@ export interface CreatedEndpoint extends EndpointWithSecret {
 
 const NOW = statement('test.now', 'select caudal.now() as at');
 
+/**
+ * An answer that is no success, after which the endpoint is not attempted again by itself: otherwise the retry after five
+ * seconds of real time may come before a slow test looks.
+ */
+export const FAILS_FOR_LONG: SinkAnswer = { status: 500, headers: { 'retry-after': '86400' } };
+
+/** What the worker stored with each attempt and each batch. Later ones replace it in the rows, at any time. */
+const HISTORY = `
+  create table public.planned_attempts (
+    endpoint_id uuid, event_id uuid, attempts int, at timestamptz, next_attempt_at timestamptz);
+  create table public.queue_steps (
+    step bigint generated always as identity, endpoint_id uuid, leased boolean, at timestamptz, rest_until timestamptz);
+  create function public.log_planned_attempt() returns trigger language plpgsql security definer as $$
+  begin
+    insert into public.planned_attempts values (new.endpoint_id, new.event_id, new.attempts, caudal.now(), new.next_attempt_at);
+    return null;
+  end $$;
+  create function public.log_queue_step() returns trigger language plpgsql security definer as $$
+  begin
+    insert into public.queue_steps (endpoint_id, leased, at, rest_until)
+      values (new.endpoint_id, new.lease_token is not null, caudal.now(), new.rest_until);
+    return null;
+  end $$;
+  create trigger log_planned_attempt after update on caudal.webhook_deliveries for each row
+    when (new.attempts > old.attempts) execute function public.log_planned_attempt();
+  create trigger log_queue_step after update on caudal.webhook_queues for each row
+    when (new.lease_token is distinct from old.lease_token) execute function public.log_queue_step();`;
+
+/** An attempt of a delivery. The times are business times of the transactions that leased its queue and recorded it. */
+export interface RecordedAttempt {
+  readonly leasedAt: Date;
+  /** From its recording to the next attempt; null after the last. */
+  readonly delayMs: number | null;
+  readonly nextAttemptAt: Date | null;
+}
+
+/** One batch of a queue, with the times of the same transactions. */
+export interface BatchStep {
+  readonly leasedAt: Date;
+  readonly releasedAt: Date;
+  /** Attempts recorded with the release. */
+  readonly attempts: number;
+  readonly restUntil: Date | null;
+}
+
 interface StageOptions {
   readonly workers?: number;
   readonly apis?: number;
@@ -91,15 +136,20 @@ export class WebhookStage {
     return new Merchant(this, await newShop(this.inProcess, this.stack.api, 0));
   }
 
-  /** Advances business time and waits until the API sees it: IDs created from now on have the new time. */
+  /** Advances business time and waits until the API and this process see it: IDs created from now on have the new time. */
   async shiftTime(ms: number): Promise<void> {
     await this.stack.shiftTime(ms);
+    const [row] = await this.query<{ at: Date }>('select caudal.now() as at');
+    const now = row?.at.getTime() ?? Number.POSITIVE_INFINITY;
+    await until('this process sees the new time', () =>
+      Promise.resolve(this.inProcess.deps.clock.time() >= now),
+    );
     const { api } = await this.merchant();
     await until('the API sees the new time', async () => {
       const body = { url: 'https://shop.example.com/' };
-      const { id, createdAt } = expectStatus(await api.post<EndpointBody>('/webhook-endpoints', body), 201);
+      const { id } = expectStatus(await api.post<EndpointBody>('/webhook-endpoints', body), 201);
       await api.request('DELETE', `/webhook-endpoints/${id}`);
-      return Date.parse(createdAt) - uuidMs(id) < 1000;
+      return uuidMs(id) >= now;
     });
   }
 
@@ -110,6 +160,33 @@ export class WebhookStage {
 
   query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.stack.database.query<Row>(text, values);
+  }
+
+  /** Keeps what `recordedAttempts` and `batches` return from now on. Call it once per stage. */
+  async keepHistory(): Promise<void> {
+    await this.query(HISTORY);
+  }
+
+  recordedAttempts(eventId: string, endpoint: { readonly id: string }): Promise<RecordedAttempt[]> {
+    return this.query<RecordedAttempt>(
+      `select (select max(s.at) from public.queue_steps s where s.endpoint_id = $1 and s.leased and s.at <= p.at) as "leasedAt",
+         (extract(epoch from p.next_attempt_at - p.at) * 1000)::float8 as "delayMs", p.next_attempt_at as "nextAttemptAt"
+       from public.planned_attempts p where p.endpoint_id = $1 and p.event_id = $2 order by p.attempts`,
+      [endpoint.id, eventId],
+    );
+  }
+
+  /** The finished batches of a queue that sent something, oldest first. */
+  async batches({ id }: { readonly id: string }): Promise<BatchStep[]> {
+    const batches = await this.query<BatchStep>(
+      `select l.at as "leasedAt", r.at as "releasedAt", r.rest_until as "restUntil",
+         (select count(*)::int from public.planned_attempts p where p.endpoint_id = $1 and p.at = r.at) as attempts
+       from (select *, lead(step) over (order by step) as next from public.queue_steps where endpoint_id = $1) as l
+       join public.queue_steps r on r.step = l.next and not r.leased
+       where l.leased order by l.step`,
+      [id],
+    );
+    return batches.filter(({ attempts }) => attempts > 0);
   }
 }
 
@@ -210,16 +287,19 @@ export class Merchant {
     endpoint: { readonly id: string },
     status: DeliveryBody['status'],
     attempts = 0,
-    withinMs = 10_000,
   ): Promise<DeliveryBody> {
-    return until(
-      `the delivery is ${status} after ${attempts} attempts`,
-      async () => {
-        const delivery = await this.delivery(eventId, endpoint);
-        return delivery?.status === status && delivery.attempts.length >= attempts ? delivery : null;
-      },
-      withinMs,
-    );
+    return until(`the delivery is ${status} after ${attempts} attempts`, async () => {
+      const delivery = await this.delivery(eventId, endpoint);
+      return delivery?.status === status && delivery.attempts.length >= attempts ? delivery : null;
+    });
+  }
+
+  /** Waits until the delivery has an attempt. It may have been retried since. */
+  waitForAttempt(eventId: string, endpoint: { readonly id: string }): Promise<DeliveryBody> {
+    return until('the delivery was attempted', async () => {
+      const delivery = await this.delivery(eventId, endpoint);
+      return delivery && delivery.attempts.length > 0 ? delivery : null;
+    });
   }
 
   waitUntilDisabled(endpoint: { readonly id: string }): Promise<EndpointBody> {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import { until } from '../harness/until.ts';
 import { type CreatedEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
 
 // The lease of a dead worker expires after thirty seconds of real time.
-vi.setConfig({ testTimeout: 120_000 });
 
 let stage: WebhookStage;
 beforeAll(async () => {
@@ -62,21 +62,17 @@ it('one of two workers is killed during 300 deliveries: the other takes over, an
     expect(await killed.exited).toBeNull();
     expect(countArrived()).toBeLessThan(300);
     // Longer than a lease, plus half of it for a busy machine.
-    await until('all deliveries arrived', () => Promise.resolve(countArrived() >= 300), 45_000);
+    await until('all deliveries arrived', () => Promise.resolve(countArrived() >= 300));
     for (const [index, { path }] of endpoints.entries())
       expect(stage.sink.ids(path)).toEqual([...(ids[index] ?? [])].sort());
     for (const { merchant, endpoint, eventId } of interrupted)
-      await merchant.waitForDelivery(eventId, endpoint, 'DELIVERED', 1, 45_000);
-    await until(
-      'all results are recorded',
-      async () => {
-        const [row] = await stage.query<{ count: number }>(
-          "select count(*)::int as count from caudal.webhook_deliveries where status = 'PENDING'",
-        );
-        return row?.count === 0;
-      },
-      45_000,
-    );
+      await within('the takeover', 45_000, () => merchant.waitForDelivery(eventId, endpoint, 'DELIVERED', 1));
+    await until('all results are recorded', async () => {
+      const [row] = await stage.query<{ count: number }>(
+        "select count(*)::int as count from caudal.webhook_deliveries where status = 'PENDING'",
+      );
+      return row?.count === 0;
+    });
   } finally {
     await survivor.stop();
   }
