@@ -15,6 +15,10 @@ let worker: Child;
 let lines: string[] = [];
 beforeAll(async () => {
   database = await cloneDatabase();
+  // No rail answers here, and a worker without a bank list would log that as well.
+  await database.query(
+    "insert into caudal.pse_banks (network_code, name, seen_at) values ('1007', 'Bancolombia', now())",
+  );
   proxy = await PostgresProxy.start(database.url);
   worker = await startServer('worker', settingsFor(proxy.through(database.ownerUrl)), (line) =>
     lines.push(line),
@@ -32,14 +36,13 @@ describe('a worker during a database outage', () => {
   it('logs the loss and the recovery, and not every failure in between', async () => {
     lines = [];
     proxy.rejectConnections();
-    await until('the loss is logged', async () => isLogged('database_connection_lost'), 20_000);
+    await until('the loss is logged', async () => isLogged('database_connection_lost'));
     await until(
       'many connections were rejected',
       async () => proxy.rejectedConnections >= REJECTED_CONNECTIONS,
-      60_000,
     );
     proxy.heal();
-    await until('the recovery is logged', async () => isLogged('database_connection_restored'), 30_000);
+    await until('the recovery is logged', async () => isLogged('database_connection_restored'));
     expect(lines.slice(LOG_LINES)).toEqual([]);
-  }, 120_000);
+  });
 });

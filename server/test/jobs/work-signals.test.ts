@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import { PayinDriver } from '../harness/payin-driver.ts';
 import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -28,21 +29,28 @@ async function start(settings: Record<string, string>, workers = 1): Promise<Sta
 
 const findListeners = (runningStack: Stack) =>
   runningStack.database.query<{ pid: number }>(
-    "select pid from pg_stat_activity where datname = current_database() and application_name = 'caudal-listen' and query ilike 'listen%'",
+    "select pid from pg_stat_activity where datname = current_database() and application_name = 'caudal-listen' and query ilike 'listen%' and state = 'idle'",
   );
 
 /** Runs a payin and a payout from creation to webhook. @returns the received event names */
-async function runPayinAndPayout(runningStack: Stack, withinMs: number): Promise<string[]> {
+async function runPayinAndPayout(runningStack: Stack, limitMs: number): Promise<string[]> {
   const payins = new PayinDriver(runningStack);
   const { payin, key } = await payins.breb();
   await payins.simulator.pay({ key });
-  await payins.waitForStatus(payin.id, 'CONFIRMED', withinMs);
+  await within('the payin', limitMs, () => payins.waitForStatus(payin.id, 'CONFIRMED'));
   const payouts = new PayoutDriver(runningStack);
   await payouts.fund();
   const { id } = await payouts.create();
-  await payouts.waitForStatus(id, 'CONFIRMED', withinMs);
-  const requests = await sink?.waitForRequests('/hook', 2, withinMs);
-  return (requests ?? []).map(({ body }) => (JSON.parse(body.toString()) as { event: string }).event).sort();
+  await within('the payout', limitMs, () => payouts.waitForStatus(id, 'CONFIRMED'));
+  const received = await within('the webhooks', limitMs, () =>
+    until('both events are received', async () => {
+      const requests = sink?.requestsTo('/hook') ?? [];
+      // A delivery is repeated when its answer was late.
+      const byId = new Map(requests.map(({ id: eventId, body }) => [eventId, body]));
+      return byId.size >= 2 && [...byId.values()];
+    }),
+  );
+  return received.map((body) => (JSON.parse(body.toString()) as { event: string }).event).sort();
 }
 
 const BOTH = ['payin.confirmed', 'payout.confirmed'];
@@ -52,7 +60,7 @@ describe('work committed by an API process', () => {
     const running = await start(RARE_POLLS);
     await until('the worker listens', async () => (await findListeners(running)).length === 1);
     expect(await runPayinAndPayout(running, SIGNALED_WITHIN_MS)).toEqual(BOTH);
-  }, 60_000);
+  });
 
   it('is processed immediately again after the listener connection was cut', async () => {
     const running = await start(RARE_POLLS);
@@ -65,11 +73,11 @@ describe('work committed by an API process', () => {
       (await findListeners(running)).some(({ pid }) => pid !== first?.pid),
     );
     expect(await runPayinAndPayout(running, SIGNALED_WITHIN_MS)).toEqual(BOTH);
-  }, 60_000);
+  });
 
   it('is processed within the poll interval when notifications are disabled', async () => {
     const running = await start({ CAUDAL_WORK_NOTIFICATIONS: 'no' });
     expect(await runPayinAndPayout(running, 15_000)).toEqual(BOTH);
     expect(await findListeners(running)).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -95,13 +95,13 @@ describe('a settlement run', () => {
     const [id = ''] = await ledger.createOrganizations(1);
     await ledger.insertConfirmed([
       { organizationId: id, amount: 10 },
-      { organizationId: id, amount: 5, settlesIn: '90 minutes' },
+      { organizationId: id, amount: 5, settlesIn: '10 hours' },
     ]);
     expect(await settle()).toBe(1);
     expect(await ledger.readAmounts(id)).toEqual([5, 10, 0]);
-    await ledger.database.query("select caudal.shift_time('89 minutes')");
+    await ledger.database.query("select caudal.shift_time('9 hours')");
     expect(await settle()).toBe(0);
-    await ledger.database.query("select caudal.shift_time('1 minute')");
+    await ledger.database.query("select caudal.shift_time('1 hour')");
     expect(await settle()).toBe(1);
     expect(await ledger.readAmounts(id)).toEqual([0, 15, 0]);
     await expectConsistentLedger();

@@ -47,22 +47,29 @@ function actionsBy(author: string) {
 
 /** A digest of each table, except those that processes write periodically. */
 async function digestTables(): Promise<Record<string, string>> {
-  const tables = await stack.database.query<{ name: string }>(
-    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = 'caudal' and c.relkind in ('r', 'p') and not c.relispartition
-       and c.relname not in ('id_clock', 'write_probe', 'api_key_networks', 'ledger_status', 'continuity_marks') order by 1`,
-  );
-  const digests = await Promise.all(
-    tables.map(async ({ name }) => {
-      const [row] = await stack.database.query<{ digest: string }>(
-        // The API periodically records when and from where an API key was used and how many values a data key has encrypted.
-        `select coalesce(md5(string_agg(r.row, '' order by r.row)), '') as digest
-         from (select (to_jsonb(t) - 'last_used_at' - 'messages')::text as row from caudal.${name} t) r`,
-      );
-      return [name, row?.digest ?? ''] as const;
-    }),
-  );
-  return Object.fromEntries(digests);
+  const client = new Client({ connectionString: stack.database.url });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = 'caudal' and c.relkind in ('r', 'p') and not c.relispartition
+         and c.relname not in ('id_clock', 'write_probe', 'api_key_networks', 'ledger_status', 'continuity_marks') order by 1`,
+    );
+    const { rows } = await client.query<{ name: string; digest: string }>(
+      tables
+        .map(
+          // The API periodically records when and from where an API key was used and how many values a data key has encrypted.
+          ({
+            name,
+          }) => `select '${name}' as name, coalesce(md5(string_agg(r.row, '' order by r.row)), '') as digest
+             from (select (to_jsonb(t) - 'last_used_at' - 'messages')::text as row from caudal.${name} t) r`,
+        )
+        .join(' union all '),
+    );
+    return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
+  } finally {
+    await client.end();
+  }
 }
 
 describe('a command that changes something', () => {

@@ -6,10 +6,13 @@ import { createApiKey } from '../../src/flows/operations/manage-organizations.sy
 import { cents } from '../../src/kit/money.ts';
 import type { AuditedCommandName } from '../../src/operator/commands.ts';
 import type { InProcess } from '../harness/in-process.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { psePayin } from '../harness/payin-requests.ts';
 import { createPayin } from '../harness/payin-responses.ts';
 import { createPayout, newShop, type Shop } from '../harness/payout-requests.ts';
+import { readMetric } from '../harness/read-metric.ts';
 import type { Stack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 /**
  * Prepares what a command needs to succeed. @returns arguments with which it changes something, without
@@ -39,14 +42,10 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
   'org payout-limits': ({ shop }) => [shop.id, '--per-day-count', '500'],
   'org update': ({ shop }) => [shop.id, '--name', 'Tienda Boreal'],
   // An organization that no other command needs.
-  'org suspend': async ({ stack }) => [
-    (await stack.newOrganization()).organizationId,
-    '--reason',
-    'court order',
-  ],
-  'org resume': async ({ stack }) => {
-    const { organizationId } = await stack.newOrganization();
-    await stack.command('org', 'suspend', organizationId, '--reason', 'court order');
+  'org suspend': async (stage) => [await newOrganization(stage), '--reason', 'court order'],
+  'org resume': async (stage) => {
+    const organizationId = await newOrganization(stage);
+    await prepareWith(stage, 'org', 'suspend', organizationId, '--reason', 'court order');
     return [organizationId, '--reason', 'lifted'];
   },
   'keys create': (stage) => [...org(stage), '--name', 'reports'],
@@ -64,8 +63,8 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
   'payins end': async (stage) => [await stuckPayin(stage), '--reason', 'the bank has no payment'],
   'payouts resolve': async (stage) => [await unknownPayout(stage), '--confirm', '--note', 'bank statement'],
   'rails pause': () => ['--rail', 'PSE', '--reason', 'maintenance'],
-  'rails resume': async ({ stack }) => {
-    await stack.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'maintenance');
+  'rails resume': async (stage) => {
+    await prepareWith(stage, 'rails', 'pause', '--rail', 'BRE_B', '--reason', 'maintenance');
     return ['--rail', 'BRE_B'];
   },
   'rails pause-after-restore': () => [],
@@ -77,17 +76,27 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
   'months detach': () => ['--before', '2020-01'],
   'secrets rewrap': () => [],
   // A new organization: a key is not rotated again before it is active.
-  'secrets rotate-data-keys': async ({ stack }) => ['--org', (await stack.newOrganization()).organizationId],
+  'secrets rotate-data-keys': async (stage) => ['--org', await newOrganization(stage)],
   'people find': () => PERSON,
   'people export': () => [...PERSON, '--output', join(tmpdir(), `caudal-person-${randomUUID()}.json`)],
   'people erase': () => PERSON,
   'people hold': () => ['--email', `${randomUUID()}@correo.example`, '--reason', 'court order'],
-  'people release': async ({ stack }) => {
+  'people release': async (stage) => {
     const person = ['--email', `${randomUUID()}@correo.example`];
-    await stack.command('people', 'hold', ...person, '--reason', 'court order');
+    await prepareWith(stage, 'people', 'hold', ...person, '--reason', 'court order');
     return [...person, '--reason', 'lifted'];
   },
 };
+
+/** In the test process: the tests prepare twenty times like this. */
+async function prepareWith({ stack }: AuditStage, ...args: readonly string[]): Promise<void> {
+  const { code, stderr } = await runOperatorCommand(stack.settings, ...args);
+  if (code !== 0) throw new Error(stderr);
+}
+
+async function newOrganization({ caudal }: AuditStage): Promise<string> {
+  return (await caudal.newOrganization()).principal.organization.id;
+}
 
 async function newKey(caudal: InProcess, shop: Shop): Promise<string> {
   const key = { name: 'test', scopes: [], lifetimeSeconds: null };
@@ -112,6 +121,14 @@ async function openAnomaly({ stack, shop }: AuditStage): Promise<string> {
 
 /** Expired an hour ago, while the rail reports it as pending. */
 async function stuckPayin({ stack, shop }: AuditStage): Promise<string> {
+  // An earlier command paused the rail, or all sending.
+  await until('the API knows that nothing is paused', async () => {
+    const metrics = ['caudal_rail_pauses', 'caudal_sending_paused_after_restore'];
+    const values = await Promise.all(
+      stack.apis.flatMap((api) => metrics.map((name) => readMetric(api, name))),
+    );
+    return values.every((value) => value === 0);
+  });
   const { id } = await createPayin(shop.api, psePayin());
   await stack.database.query(
     `update caudal.payins set expires_at = caudal.now() - interval '1 hour', rail_sent_at = caudal.now() - interval '1 hour'

@@ -1,10 +1,10 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { PATIENT_SETTINGS, PRODUCTION_DEADLINES } from '../../../scripts/testing/patient-settings.ts';
 import type { TestDatabase } from '../harness/database.ts';
 import { startOwnCluster } from '../harness/own-cluster.ts';
 import { until } from '../harness/until.ts';
@@ -21,26 +21,24 @@ beforeAll(async () => {
   const nowhere = 'http://127.0.0.1:1';
   settings = {
     ...serverSettings({ databaseUrl: database.ownerUrl, simulatorUrl: nowhere, baseUrl: nowhere }),
+    ...PATIENT_SETTINGS,
     CAUDAL_LOG_LEVEL: 'warn',
   };
-}, 60_000);
+});
 afterAll(async () => {
   await database?.drop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Fills segments until the archiver has tried one. */
-const archived = (condition: string) =>
-  until(
+/** Ends a segment and waits until the archiver has tried it. */
+async function archived(condition: string): Promise<void> {
+  await database.query("select pg_logical_emit_message(true, 'test', 'test')");
+  await database.query('select pg_switch_wal()');
+  await until(
     `pg_stat_archiver has ${condition}`,
-    async () => {
-      await database.query("select pg_logical_emit_message(true, 'test', 'test')");
-      await database.query('select pg_switch_wal()');
-      await sleep(200);
-      return (await database.query(`select from pg_stat_archiver where ${condition}`)).length > 0;
-    },
-    30_000,
+    async () => (await database.query(`select from pg_stat_archiver where ${condition}`)).length > 0,
   );
+}
 
 describe('the surroundings of the database', () => {
   it('a failing archive is a warning and a metric, and the process stays ready', async () => {
@@ -61,17 +59,18 @@ describe('the surroundings of the database', () => {
         /^the last attempt to archive a WAL segment failed \(archived: the last/,
       ),
     });
-  }, 90_000);
+  });
 
   it('a synchronous standby that is required and not connected is a warning', async () => {
     await database.query("alter system set synchronous_standby_names = 'absent'");
     await database.query('select pg_reload_conf()');
     const report = await until('doctor sees the setting', async () => {
-      const found = (await runDoctor(settings)).check('standby');
+      // Its test write waits for the standby until the deadline.
+      const found = (await runDoctor({ ...settings, ...PRODUCTION_DEADLINES })).check('standby');
       return found.status === 'warn' && found;
     });
     expect(report.message).toContain('no synchronous standby is connected');
     await database.query('alter system reset synchronous_standby_names');
     await database.query('select pg_reload_conf()');
-  }, 60_000);
+  });
 });

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { ApiClient } from '../harness/api-client.ts';
@@ -9,8 +9,6 @@ import { PayoutDriver, type PayoutView } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
 
 const LOST_AMOUNT = 77_100;
 
@@ -75,14 +73,10 @@ async function pay(amountInCents: number): Promise<PayoutView> {
 }
 
 async function waitFor(id: string, status: string): Promise<void> {
-  await until(
-    `${id} is ${status}`,
-    async () => {
-      const { body } = await api.get<PayoutView>(`/payouts/${id}`);
-      return body.status === status;
-    },
-    20_000,
-  );
+  await until(`${id} is ${status}`, async () => {
+    const { body } = await api.get<PayoutView>(`/payouts/${id}`);
+    return body.status === status;
+  });
 }
 
 const command = (...args: readonly string[]) => runOperatorCommand(settings, ...args);
@@ -95,9 +89,16 @@ beforeAll(async () => {
   driver = new PayoutDriver(stack);
   await driver.fund();
   await stack.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'test');
+  const [worker] = stack.workers;
+  if (!worker) throw new Error('no worker');
+  await until('the worker knows the pause', async () => (await readMetric(worker, 'caudal_rail_pauses')) > 0);
   unsent = await driver.create({ amountInCents: 55_000 });
   await Promise.all([...stack.apis, ...stack.workers].map((child) => child.stop()));
-  await asAdmin(`create database ${copyName()} template ${stack.database.name} owner caudal_owner`);
+  // PostgreSQL may not have ended the sessions of the stopped processes yet.
+  await until('the database is copied', async () => {
+    await asAdmin(`create database ${copyName()} template ${stack.database.name} owner caudal_owner`);
+    return true;
+  });
   restoredTo = new Date().toISOString();
   await stack.command('rails', 'resume', '--rail', 'BRE_B');
   await startOn({ ...stack.settings, CAUDAL_PORT: '0' });

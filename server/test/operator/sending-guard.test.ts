@@ -1,12 +1,11 @@
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
+import { within } from '../../../scripts/testing/expect-within.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const METRIC = 'caudal_sending_paused_after_restore';
 const CURRENT =
@@ -34,19 +33,39 @@ const isConfirmed = async () => (await stack.database.query(CURRENT)).length > 0
 
 /** The process remembers a mark only after a heartbeat has read it. */
 async function untilMarked(): Promise<void> {
-  const [before] = await stack.database.query<{ number: string }>(
-    'select coalesce(max(number), 0) as number from caudal.continuity_marks',
-  );
-  await until(
-    'two new marks',
-    async () => {
-      const [now] = await stack.database.query<{ number: string }>(
-        'select coalesce(max(number), 0) as number from caudal.continuity_marks',
-      );
-      return Number(now?.number) >= Number(before?.number) + 2;
-    },
-    20_000,
-  );
+  const readNewest = async () => {
+    const [row] = await stack.database.query<{ number: number | null }>(
+      'select max(number)::int as number from caudal.continuity_marks',
+    );
+    return row?.number ?? null;
+  };
+  const before = await until('a first mark', readNewest);
+  await until('two new marks', async () => ((await readNewest()) ?? 0) >= before + 2);
+}
+
+/** @returns a session that has changed the timeline and locks the row; no process had the time to confirm the change */
+async function changeTimelineAndLock(): Promise<Client> {
+  const [changing, blocking, locking] = await Promise.all([connect(), connect(), connect()]);
+  await changing.query(`begin; ${CHANGE_TIMELINE}`);
+  // It gets its lock at the moment of the commit, and keeps everyone else from changing the row, but not from locking it.
+  const blocked = blocking.query('begin; lock table caudal.sending_guard in share row exclusive mode');
+  await until('the lock is queued', async () => {
+    const waiting = await stack.database.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%share row exclusive%'",
+    );
+    return waiting.length > 0;
+  });
+  await changing.query('commit');
+  await blocked;
+  await locking.query('begin; select from caudal.sending_guard for update');
+  await Promise.all([changing.end(), blocking.end()]);
+  return locking;
+}
+
+async function connect(): Promise<Client> {
+  const client = new Client({ connectionString: stack.database.url });
+  await client.connect();
+  return client;
 }
 
 describe('another timeline of the same database', () => {
@@ -54,25 +73,20 @@ describe('another timeline of the same database', () => {
     await untilMarked();
     expect(await readMetric(worker(), METRIC)).toBe(0);
     await changeTimeline();
-    await until('the timeline is confirmed', isConfirmed, 10_000);
-    await until('sending is resumed', async () => (await readMetric(worker(), METRIC)) === 0, 10_000);
+    await until('the timeline is confirmed', isConfirmed);
+    await until('sending is resumed', async () => (await readMetric(worker(), METRIC)) === 0);
   });
 
   it('is confirmed soon after another session stops locking the row', async () => {
     await untilMarked();
-    const client = new Client({ connectionString: stack.database.ownerUrl });
-    await client.connect();
+    const client = await changeTimelineAndLock();
     try {
-      // In one message, so that the worker does not confirm the change before the lock.
-      await client.query(
-        `begin; ${CHANGE_TIMELINE}; commit; begin; select from caudal.sending_guard for update`,
-      );
-      await until('sending is paused', async () => (await readMetric(worker(), METRIC)) === 1, 10_000);
-      // Longer than the lock timeout.
+      await until('sending is paused', async () => (await readMetric(worker(), METRIC)) === 1);
+      // Long enough for several tries.
       await client.query('select pg_sleep(4)');
       expect(await isConfirmed()).toBe(false);
       await client.query('commit');
-      await until('the timeline is confirmed', isConfirmed, 5000);
+      await within('the confirmation', 5000, () => until('the timeline is confirmed', isConfirmed));
     } finally {
       await client.end();
     }
@@ -88,7 +102,7 @@ describe('another timeline of the same database', () => {
       await runOperatorCommand(stack.settings, 'rails', 'list');
       expect(await isConfirmed()).toBe(false);
       await stack.database.query('update caudal.sending_guard set identity = caudal.database_identity()');
-      await until('sending is resumed', async () => (await readMetric({ opsUrl }, METRIC)) === 0, 10_000);
+      await until('sending is resumed', async () => (await readMetric({ opsUrl }, METRIC)) === 0);
     } finally {
       await fresh.stop();
     }
@@ -101,12 +115,16 @@ describe('a database that has lost marks on the same timeline', () => {
     const opsUrl = `http://127.0.0.1:${String(running.ready['opsPort'])}`;
     try {
       await untilMarked();
-      await stack.database.query('delete from caudal.continuity_marks');
-      await until('sending is paused', async () => (await readMetric({ opsUrl }, METRIC)) === 1, 10_000);
-      const [row] = await stack.database.query<{ paused_by: string }>(
-        'select paused_by from caudal.sending_guard',
-      );
-      expect(row?.paused_by).toBe('caudal');
+      // With its sequence, as a snapshot of the disk: a mark that is inserted meanwhile has a lower number too.
+      await stack.database.query('truncate caudal.continuity_marks restart identity');
+      await until('sending is paused', async () => (await readMetric({ opsUrl }, METRIC)) === 1);
+      const pausedBy = await until('the pause is stored', async () => {
+        const [row] = await stack.database.query<{ paused_by: string | null }>(
+          'select paused_by from caudal.sending_guard',
+        );
+        return row?.paused_by;
+      });
+      expect(pausedBy).toBe('caudal');
     } finally {
       await running.stop();
     }

@@ -29,7 +29,7 @@ beforeAll(async () => {
       CAUDAL_MAX_CONCURRENT_REQUESTS: String(SLOTS),
       // All admitted requests run at the same time, and none times out while blocked.
       CAUDAL_BATCH_LANES: '8',
-      CAUDAL_DATABASE_DEADLINE_MS: '20000',
+      CAUDAL_DATABASE_DEADLINE_MS: '60000',
     },
   });
   simulator = new SimulatorControl(stack.simulatorUrl);
@@ -63,6 +63,7 @@ function create(api = stack.api): Sent {
 }
 
 async function fillSlots(): Promise<Sent[]> {
+  await until('no request is in flight', async () => (await readInFlight()) === 0);
   const sent = Array.from({ length: SLOTS }, () => create());
   await until('all slots are taken', async () => (await readInFlight()) === SLOTS);
   return sent;
@@ -177,7 +178,7 @@ describe('a process at its concurrency limit', () => {
     });
     await until('the lookups are waiting', async () => {
       const [row] = await stack.database.query<{ count: number }>(
-        "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and query like '%caudal.api_keys%'",
+        "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%caudal.api_keys%'",
       );
       return (row?.count ?? 0) > 0;
     });
@@ -187,7 +188,7 @@ describe('a process at its concurrency limit', () => {
     await holder.query('rollback');
     await holder.end();
     expect((await create(stack.api.as(otherOrganization.apiKey)).answer).status).toBe(201);
-    expect(await readInFlight()).toBe(0);
+    await until('the slots are free', async () => (await readInFlight()) === 0);
   });
 
   it('is not filled by requests that wait for a bank', async () => {
@@ -199,6 +200,8 @@ describe('a process at its concurrency limit', () => {
       expect(await readInFlight()).toBe(0);
     }
     expect((await create().answer).status).toBe(201);
+    // Ends the hanging calls.
+    await simulator.clearFaults();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(waiting.map(() => 201));
   });
 });
