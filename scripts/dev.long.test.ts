@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ApiClient } from '../server/test/harness/api-client.ts';
 import { until } from '../server/test/harness/until.ts';
 
 const DEV = fileURLToPath(new URL('dev.ts', import.meta.url));
@@ -32,7 +33,7 @@ async function startRun(program: string, args: readonly string[], env: NodeJS.Pr
   let output = '';
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   const printed = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
@@ -71,7 +72,7 @@ describe('npm run dev', () => {
   /** What the first run printed, and a payin created in it; the later tests restart in its folder. */
   let ready: Ready;
   let payinId = '';
-  const headers = () => ({ 'x-api-key': ready.apiKey, 'content-type': 'application/json' });
+  const api = (baseUrl: string) => new ApiClient(baseUrl, { 'x-api-key': ready.apiKey });
 
   it('prints one JSON line when ready, refuses a second run, and stops all processes on Ctrl-C', async () => {
     const first = await startDev('--json');
@@ -91,13 +92,9 @@ describe('npm run dev', () => {
     });
     // The file contains an API key.
     expect(statSync(STACK).mode & 0o777).toBe(0o600);
-    const created = await fetch(`${ready.baseUrl}/payins`, {
-      method: 'POST',
-      headers: headers(),
-      body: JSON.stringify(BODY),
-    });
+    const created = await api(ready.baseUrl).post<{ id: string }>('/payins', BODY);
     expect(created.status).toBe(201);
-    payinId = ((await created.json()) as { id: string }).id;
+    payinId = created.body.id;
     expect((await fetch(`${ready.baseUrl}/docs`)).status).toBe(200);
     expect((await fetch(ready.simulatorUrl)).status).toBe(200);
     // A second run in the same folder fails and does not touch the file of the first.
@@ -108,7 +105,7 @@ describe('npm run dev', () => {
     expect(existsSync(STACK)).toBe(false);
     expect(first.output().trim().split('\n')).toHaveLength(1);
     expect(runningProcesses()).toEqual([]);
-  }, 120_000);
+  });
 
   it('keeps data and API key across restarts, and names the next commands', async () => {
     const second = await startDev();
@@ -116,21 +113,20 @@ describe('npm run dev', () => {
     for (const next of ['caudal -- listen', 'caudal -- trigger payin.confirmed', 'caudal -- doctor'])
       expect(second.output()).toContain(`npm run --silent ${next}`);
     const baseUrl = /API\s+(http\S+)/.exec(second.output())?.[1] ?? '';
-    const kept = await fetch(`${baseUrl}/payins/${payinId}`, { headers: headers() });
-    expect(kept.status).toBe(200);
+    expect((await api(baseUrl).get(`/payins/${payinId}`)).status).toBe(200);
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);
-  }, 120_000);
+  });
 
   it('--fresh deletes the data and keeps the API key', async () => {
     const third = await startDev('--json', '--fresh');
     const { baseUrl: freshUrl, apiKey } = JSON.parse(third.printed) as Ready;
     expect(apiKey).toBe(ready.apiKey);
-    expect((await fetch(`${freshUrl}/payins/${payinId}`, { headers: headers() })).status).toBe(404);
+    expect((await api(freshUrl).get(`/payins/${payinId}`)).status).toBe(404);
     third.child.kill('SIGINT');
     expect(await third.exited).toBe(0);
     expect(runningProcesses()).toEqual([]);
-  }, 120_000);
+  });
 
   it('stops all processes when npm or the shell in between is killed', async () => {
     // The colon keeps the shell process: with a single command the shell would exec it.
@@ -140,18 +136,18 @@ describe('npm run dev', () => {
     const { pid } = JSON.parse(readFileSync(STACK, 'utf8')) as { pid: number };
     child.kill('SIGKILL');
     try {
-      await until('no process is running', async () => runningProcesses().length === 0, 20_000);
+      await until('no process is running', async () => runningProcesses().length === 0);
       expect(existsSync(STACK)).toBe(false);
     } finally {
       if (runningProcesses().length > 0) process.kill(pid, 'SIGTERM');
     }
-  }, 60_000);
+  });
 
   it('exits with code 2 and prints the help for an unknown option', async () => {
     const child = spawn(process.execPath, [DEV, '--frsh'], { stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
-    expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(2);
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(2);
     expect(errors).toContain('--fresh');
   });
 });

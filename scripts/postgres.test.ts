@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,15 +15,17 @@ it('stops PostgreSQL and removes its temporary folder when the process that star
     import { startPostgres } from ${JSON.stringify(MODULE)};
     chmodSync(${JSON.stringify(folder)}, 0o755);
     await startPostgres({ dataDir: ${JSON.stringify(join(folder, 'pg'))}, temporaryFolder: ${JSON.stringify(folder)} });
-    console.log('ready');
-    setInterval(() => {}, 1000);`;
+    console.log('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise((resolve) => child.stdout.once('data', resolve));
   const pid = Number(readFileSync(join(folder, 'pg', 'postmaster.pid'), 'utf8').split('\n')[0]);
   expect(existsSync(`/proc/${pid}`)).toBe(true);
+  const ended = once(child, 'exit');
   child.kill('SIGKILL');
+  // It did not end by itself before.
+  expect(await ended).toEqual([null, 'SIGKILL']);
   await until('PostgreSQL has stopped', () => Promise.resolve(!existsSync(`/proc/${pid}`)));
   await until('the folder is removed', () => Promise.resolve(!existsSync(folder)));
 });

@@ -183,7 +183,6 @@ describe('the recipe', () => {
       expect(new Set(namedFiles(recipe))).toEqual(new Set([...edited, ...optional]));
       expect(compile()).toBe('');
     },
-    120_000,
   );
 
   it('needs each step: the compiler rejects a field without its schema or its value for attempts', () => {
@@ -193,5 +192,5 @@ describe('the recipe', () => {
     const errors = compile();
     expect(errors).toContain('event-data.schema.ts');
     expect(errors).toContain('open-attempt.ts');
-  }, 120_000);
+  });
 });

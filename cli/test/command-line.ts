@@ -5,11 +5,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { COMPILE_CACHE } from '../../scripts/stack/compile-cache.ts';
+import { TIMED } from '../../scripts/testing/expect-within.ts';
+import { PATIENCE_MS } from '../../scripts/testing/patience.ts';
 import { until } from '../../server/test/harness/until.ts';
 
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-const KILL_AFTER_MS = 80_000;
+/** Options of Node for a CLI whose own deadlines may not decide a test. */
+export const PATIENT: readonly string[] = TIMED
+  ? []
+  : ['--import', new URL('patient-clock.ts', import.meta.url).href];
+
+const KILL_AFTER_MS = 2 * PATIENCE_MS;
 
 const folders: string[] = [];
 // Runs in every test file that imports this module.
@@ -52,7 +59,9 @@ export class CommandLine {
   }
 
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCommand {
-    return this.#spawn(process.execPath, [this.#main, ...args], env);
+    // A timeout that a test sets itself is in real time.
+    const options = args.includes('--timeout') ? [] : PATIENT;
+    return this.#spawn(process.execPath, [...options, this.#main, ...args], env);
   }
 
   /** Runs the CLI on a pseudo-terminal (`script` of util-linux); all output is on stdout. */
@@ -65,6 +74,7 @@ export class CommandLine {
     const child = spawn(program, args, { env: { ...this.env, ...env }, cwd: this.folder });
     const killTimer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
     let [stdout, stderr] = ['', ''];
+    let closed = false;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
@@ -74,16 +84,16 @@ export class CommandLine {
     const ended = new Promise<CommandResult>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code) => {
+        closed = true;
         clearTimeout(killTimer);
         resolve({ code, stdout, stderr });
       });
     });
-    const waitForOutput = async (text: string | RegExp, timeoutMs = 20_000) => {
+    const waitForOutput = async (text: string | RegExp, timeoutMs = PATIENCE_MS) => {
       const output = () => stdout + stderr;
       const has = () => (typeof text === 'string' ? output().includes(text) : text.test(output()));
-      await until(`caudal ${args.join(' ')}`, async () => has() || child.exitCode !== null, timeoutMs).catch(
-        () => null,
-      );
+      // Not the exit: the rest of the output arrives after it.
+      await until(`caudal ${args.join(' ')}`, async () => has() || closed, timeoutMs).catch(() => null);
       if (!has())
         throw new Error(`caudal ${args.join(' ')} did not print ${String(text)}; output:\n${output()}`);
     };

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Child } from '../../scripts/stack/child.ts';
 import { freePort } from '../../scripts/stack/free-port.ts';
 import { startServer } from '../../scripts/stack/processes.ts';
+import { within } from '../../scripts/testing/expect-within.ts';
 import { ApiClient } from '../../server/test/harness/api-client.ts';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';
 import { until } from '../../server/test/harness/until.ts';
@@ -42,34 +43,28 @@ const referencesIn = (text: string) =>
   [...text.matchAll(/paymentlink\.expired +(\S+)/g)].map(([, found]) => found);
 
 test('listen --trigger triggers an event and shows it', async () => {
-  const { code, stdout } = await shop.run(
-    'listen',
-    '--trigger',
-    'payin.confirmed',
-    '--exit-after',
-    '1',
-    '--timeout',
-    '25s',
+  const { code, stdout } = await within('listen --trigger', 25_000, () =>
+    shop.run('listen', '--trigger', 'payin.confirmed', '--exit-after', '1'),
   );
   expect(code).toBe(0);
   expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}payin\.confirmed {8}trigger-\w{10} +COP 49,800 {2}CONFIRMED\n$/);
 });
 
 test('events are shown and forwarded once and in order across a killed and restarted API', async () => {
-  const port = await freePort();
-  const running = shop.start([
-    'listen',
-    '--forward-to',
-    `http://127.0.0.1:${port}/hook`,
-    '--exit-after',
-    '3',
-  ]);
+  const [port, unused] = [await freePort(), await freePort()];
+  const running = shop.start(
+    ['listen', '--forward-to', `http://127.0.0.1:${port}/hook`, '--exit-after', '3'],
+    // Listen retries a refused connection.
+    {
+      NODE_OPTIONS: `--import=${new URL('refuse-first-request.ts', import.meta.url).href}`,
+      REFUSED_URL: `http://127.0.0.1:${unused}/hook`,
+    },
+  );
   await running.waitForOutput('Listening at');
   const secret = /whsec_[\w+/=]+/.exec(running.stderr())?.[0] ?? '';
+  const receiver = await startReceiver(port, secret);
   await createEvent('before');
   await running.waitForOutput(/paymentlink\.expired +before/);
-  // No receiver runs yet: listen retries a refused connection.
-  const receiver = await startReceiver(port, secret);
   await until('the first event is forwarded', async () => receiver.received.length === 1);
   stack.apis[0]?.kill('SIGKILL');
   await running.waitForOutput('Connection lost');
@@ -171,20 +166,32 @@ test('listen exits 130 on Ctrl-C, and 1 when --timeout passes without events', a
   expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('only 0 of 1 events')]);
 });
 
+/** A server that accepts requests and never answers. */
+async function startSilentServer() {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    env: { CAUDAL_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
+    requested: once(server, 'request'),
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
 test('listen exits 1 when --timeout passes, and 130 on Ctrl-C, while a server does not answer', async () => {
-  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const CAUDAL_BASE_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  // One for each: a request of the first must not count as one of the second.
+  const [first, second] = [await startSilentServer(), await startSilentServer()];
   try {
-    const late = await shop.start(['listen', '--exit-after', '1', '--timeout', '1s'], { CAUDAL_BASE_URL })
-      .ended;
+    const late = await shop.start(['listen', '--exit-after', '1', '--timeout', '1s'], first.env).ended;
     expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('only 0 of 1 events')]);
-    const running = shop.start(['listen'], { CAUDAL_BASE_URL });
-    await once(silent, 'request');
+    const running = shop.start(['listen'], second.env);
+    await second.requested;
     running.child.kill('SIGINT');
     expect((await running.ended).code).toBe(130);
   } finally {
-    silent.closeAllConnections();
-    silent.close();
+    first.stop();
+    second.stop();
   }
 });

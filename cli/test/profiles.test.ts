@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -133,16 +132,17 @@ test('the stack file of a killed stack is ignored', async () => {
   const home = new CommandLine();
   const clone = join(home.folder, '.data', 'dev');
   mkdirSync(clone, { recursive: true });
-  const dead = Number(execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }));
+  // Above the largest PID of Linux.
+  const dead = 4_194_305;
   const left = {
-    baseUrl: 'http://127.0.0.1:1',
-    simulatorUrl: 'http://127.0.0.1:1',
+    baseUrl: 'http://killed.example:1',
+    simulatorUrl: 'http://killed.example:1',
     apiKey: 'cdl_test_x',
     pid: dead,
   };
   writeFileSync(join(clone, 'stack.json'), JSON.stringify(left));
   const { stdout, stderr } = await home.run('whoami');
-  expect(stdout + stderr).not.toContain('http://127.0.0.1:1');
+  expect(stdout + stderr).not.toContain('http://killed.example:1');
 });
 
 test('on a terminal login prompts and does not echo the API key', async () => {

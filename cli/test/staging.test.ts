@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readMetric } from '../../server/test/harness/read-metric.ts';
 import type { Stack } from '../../server/test/harness/stack.ts';
+import { until } from '../../server/test/harness/until.ts';
 import { TRIGGERED_EVENTS } from '../src/simulate/trigger-event.ts';
 import { CommandLine, stackUrl } from './command-line.ts';
 import { fundedStack } from './funded-stack.ts';
+import { waitUntilSent } from './wait-until-sent.ts';
 
 interface SimulateResult {
   readonly payin: {
@@ -27,10 +30,33 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-test.concurrent.each(TRIGGERED_EVENTS)('trigger %s causes the real event', async (name) => {
-  // Most of the time is spent waiting for the simulated payer.
+async function expectTriggered(name: string): Promise<void> {
   const event = await shop.json('trigger', name);
   expect(event).toMatchObject({ event: name, data: { reference: expect.stringMatching(/^trigger-/) } });
+}
+
+const CANCELED = 'payout.canceled';
+
+// Most of the time is spent waiting for the simulated payer.
+test.concurrent.each(TRIGGERED_EVENTS.filter((name) => name !== CANCELED))(
+  'trigger %s causes the real event',
+  expectTriggered,
+);
+
+test(`trigger ${CANCELED} causes the real event`, async () => {
+  const untilPauses = (count: number) =>
+    until(`every process knows ${count} pauses`, async () => {
+      const known = await Promise.all(
+        [...stack.apis, ...stack.workers].map((each) => readMetric(each, 'caudal_rail_pauses')),
+      );
+      return known.every((each) => each === count);
+    });
+  // Only a payout that has not been sent can be canceled.
+  await stack.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'test', '--by', 'test');
+  await untilPauses(1);
+  await expectTriggered(CANCELED);
+  await stack.command('rails', 'resume', '--rail', 'BRE_B', '--by', 'test');
+  expect(await untilPauses(0)).toBe(true);
 });
 
 test('trigger supports PSE and a custom amount', async () => {
@@ -162,6 +188,7 @@ test('simulate settles or rejects a payout in progress', async () => {
     shop.run(...payout('open-2'), '--wait', '--timeout', '2s'),
   ]);
   expect(open.map(({ code }) => code)).toEqual([3, 3]);
+  await Promise.all(['open-1', 'open-2'].map((reference) => waitUntilSent(stack, shop, reference)));
   const [settled, rejected] = await Promise.all([
     shop.json('simulate', 'settle', 'open-1'),
     shop.json('simulate', 'reject', 'open-2', '--code', '4010'),

@@ -38,11 +38,12 @@ function runFile(file: string, ...args: string[]) {
   return { status, output: stdout + stderr };
 }
 
+/** By reference, the last one first: the program creates several at the same time. */
 async function payouts(): Promise<{ reference: string; amountInCents: number; status: string }[]> {
   const { data } = await dev.get<{ data: { reference: string; amountInCents: number; status: string }[] }>(
     '/payouts?pageSize=100',
   );
-  return data;
+  return data.toSorted((a, b) => b.reference.localeCompare(a.reference));
 }
 
 describe('examples/payouts-from-csv', () => {

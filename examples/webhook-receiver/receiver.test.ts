@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../scripts/stack/free-port.ts';
 import { type Dev, startDev } from '../dev.ts';
 import { type Program, startProgram } from '../program.ts';
 
@@ -27,12 +28,10 @@ describe('examples/webhook-receiver', () => {
   });
 
   it('accepts events from Caudal and rejects forged ones', async () => {
-    // Creating the endpoint returns the secret and requires the port, so a first start finds a free port.
-    const first = start({ WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', PORT: '0' });
-    const url = await first.printed(/listening on (http:\S+)/);
-    await first.stop();
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
     const { secret } = await dev.post<{ secret: string }>('/webhook-endpoints', { url });
-    receiver = start({ WEBHOOK_SECRET: secret, PORT: new URL(url).port });
+    receiver = start({ WEBHOOK_SECRET: secret, PORT: String(port) });
     await receiver.printed(/listening on/);
     const { id } = await dev.post<{ id: string }>('/payouts', {
       amountInCents: 12_500_000,

@@ -36,7 +36,7 @@ interface File {
 }
 
 /** A site as docs/build.ts produces it. */
-function build(files: Readonly<Record<string, File>>, at = new Date()): void {
+function build(files: Readonly<Record<string, File>>, at = new Date('2026-11-16T12:00:00Z')): void {
   const dist = join(folder, 'dist');
   const list = Object.entries(files).map(
     ([name, { text, type = 'text/html; charset=utf-8', compressed = false, hasExampleAddress = false }]) => {
@@ -185,7 +185,7 @@ describe('the documentation site', () => {
     expect(await (await fetch(`${address}/docs/errors/not_found`)).text()).toBe('Not found');
     build(
       { ...SITE, 'errors/not_found': { text: 'Not found, in other words' } },
-      new Date(Date.now() + 60_000),
+      new Date('2026-11-16T12:01:00Z'),
     );
     expect(await (await fetch(`${address}/docs/errors/not_found`)).text()).toBe('Not found, in other words');
   });

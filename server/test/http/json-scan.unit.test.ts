@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { findJsonProblem, isTooDeep } from '../../src/http/json-scan.ts';
 
 /** A JSON value whose objects are lists of members, so that names may repeat. */

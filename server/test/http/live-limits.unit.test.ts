@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { LiveLimits } from '../../src/http/checkout/live-limits.ts';
 
 /** Opens streams until one is rejected. */
@@ -35,6 +35,8 @@ it('gives one address 500 streams; the addresses of an IPv6 network count as one
 });
 
 it('limits polls of one page to 1,200 a minute', () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1000);
+  onTestFinished(() => clock.mockRestore());
   const limits = new LiveLimits();
   const answers = Array.from({ length: 1201 }, (_, index) =>
     limits.takePoll({ token: 'a', address: `10.0.0.${index % 200}` }),

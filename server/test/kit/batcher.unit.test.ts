@@ -1,9 +1,22 @@
-import { setImmediate as tick } from 'node:timers/promises';
-import * as fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { Batcher, type Verdict } from '../../src/kit/batch/batcher.ts';
 import { FairQueue } from '../../src/kit/batch/fair-queue.ts';
 import type { ApiError } from '../../src/kit/errors.ts';
+
+const tick = promisify(setImmediate);
+
+// The time of the batcher: it passes only where a test says so.
+let now = 1000;
+beforeEach(() => {
+  now = 1000;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 interface Command {
   readonly id: number;
@@ -29,6 +42,8 @@ interface BatcherOptions {
   readonly maxQueue?: number;
   readonly lanes?: number;
   readonly retryWithinMs?: number;
+  /** Duration of each run. */
+  readonly runMs?: number;
   /** Result of the n-th run, besides invalid commands. */
   readonly incidents?: readonly (Verdict | null)[];
 }
@@ -50,6 +65,7 @@ function createBatcher(options: BatcherOptions = {}) {
       batches.push([...commands]);
       const incident = options.incidents?.[runs];
       runs += 1;
+      now += options.runMs ?? 0;
       await tick();
       if (!gate.open) await new Promise<void>((resolve) => gate.waiting.push(resolve));
       if (commands.some((each) => each.invalid)) throw new Failure('command');
@@ -82,16 +98,18 @@ describe('Batcher', () => {
   });
 
   it('collects while a batch is fast, and starts another lane beside a slow one', async () => {
+    // Not the immediates: the batches themselves still run.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const { batcher, batches, gate, openGate } = createBatcher({ lanes: 2 });
     gate.open = false;
-    const startedAt = performance.now();
     const held = batcher.submit(command(0));
     await tick();
     const rest = Array.from({ length: 20 }, (_, index) => batcher.submit(command(index + 1)));
     await tick();
+    vi.advanceTimersByTime(19);
     expect(batches.map((batch) => batch.length)).toEqual([1]);
-    await vi.waitFor(() => expect(batches.map((batch) => batch.length)).toEqual([1, 20]), { interval: 2 });
-    expect(performance.now() - startedAt).toBeGreaterThan(15);
+    vi.advanceTimersByTime(1);
+    expect(batches.map((batch) => batch.length)).toEqual([1, 20]);
     const third = batcher.submit(command(21));
     openGate();
     await Promise.all([held, ...rest, third]);
@@ -123,11 +141,13 @@ describe('Batcher', () => {
   });
 
   it('gives up after its retries and reports that nothing was done', async () => {
-    const { batcher } = createBatcher({
+    const { batcher, batches } = createBatcher({
       incidents: Array.from({ length: 500 }, () => 'retry' as const),
       retryWithinMs: 200,
+      runMs: 60,
     });
     await expect(batcher.submit(command(1))).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(batches).toHaveLength(4);
   });
 
   it('never repeats or splits a batch whose commit may have happened', async () => {
@@ -145,7 +165,7 @@ describe('Batcher', () => {
     const first = batcher.submit(command(1));
     await tick();
     const second = batcher.submit(command(2));
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    now += 40;
     openGate();
     await expect(first).resolves.toBe(10);
     await expect(second).rejects.toMatchObject({ code: 'service_unavailable' });
@@ -207,6 +227,8 @@ describe('Batcher', () => {
       maxBatch: fc.integer({ min: 1, max: 12 }),
       maxQueue: fc.integer({ min: 1, max: 40 }),
       lanes: fc.integer({ min: 1, max: 3 }),
+      // A run of 30 ms lets another lane start beside it.
+      runMs: fc.constantFrom(0, 30),
     });
     await fc.assert(
       fc.asyncProperty(arbitrary, async (input) => {

@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BusinessClock, monotonicMs } from '../../src/kit/clock.ts';
 
 const NOON = Date.UTC(2026, 10, 16, 12);
 const HOUR = 3_600_000;
+// The process clock stands still, so that a stalled process does not move the times.
+beforeEach(() => {
+  vi.spyOn(performance, 'now').mockReturnValue(20_000);
+});
+afterEach(() => vi.restoreAllMocks());
 const free = { leadMs: 0, floorMs: 0, limitMs: Number.POSITIVE_INFINITY };
 
 describe('BusinessClock', () => {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { canonicalJson } from '../../src/kit/canonical-json.ts';
 import {
   decrypt,

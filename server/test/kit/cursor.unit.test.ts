@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { type CursorScope, Cursors } from '../../src/kit/cursor.ts';
 import { ApiError } from '../../src/kit/errors.ts';

@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { cents, decimalPesos, MAX_AMOUNT_IN_CENTS, pesos } from '../../src/kit/money.ts';
 
 const MAX = BigInt(MAX_AMOUNT_IN_CENTS);

@@ -1,4 +1,4 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   activeTrace,
@@ -11,6 +11,7 @@ import {
   unpackTraceContext,
 } from '../../src/kit/trace-context.ts';
 
+const nextTick = promisify(setImmediate);
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 const CONTEXT = { traceId: TRACE, spanId: SPAN };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { MAX_AMOUNT_IN_CENTS } from '../../src/kit/money.ts';
 import { type BrebQrInput, brebQrPayload, crc16, parseTlv } from '../../src/rails/breb/emvco.ts';
 

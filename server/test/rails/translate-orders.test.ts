@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import { brebNotice, openedAnswers } from '../../src/rails/breb/translate.ts';
 import { orderStatusAnswers, payAnswers, resolutionAnswer } from '../../src/rails/breb/translate-orders.ts';
 import { ERROR_CODES, type RailErrorCode } from '../../src/rails/contract.ts';

@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fc } from '../../../scripts/testing/property.ts';
 import * as breb from '../../src/rails/breb/translate.ts';
 import { ERROR_CODES, type RailAnswer, type RailErrorCode } from '../../src/rails/contract.ts';
 import { BANKS } from '../../src/rails/pse/banks.ts';

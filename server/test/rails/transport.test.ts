@@ -7,12 +7,14 @@ import { probeBreb } from '../../src/rails/breb/probe.ts';
 import { probePse } from '../../src/rails/pse/probe.ts';
 import { HAS_OPENSSL, type IssuedCertificate, TestAuthority } from '../harness/certificates.ts';
 import { BREB, PSE, type RailUnderTest } from '../harness/rails-under-test.ts';
+import { waitPatientlyForAnswers } from './patient-answers.ts';
 
 if (!HAS_OPENSSL) process.stderr.write('SKIPPED, TLS to the rails: openssl is missing\n');
 
 /** What TLS 1.0 and 1.1 need in OpenSSL 3. */
 const OLD_CIPHERS = 'DEFAULT@SECLEVEL=0';
 
+waitPatientlyForAnswers();
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
