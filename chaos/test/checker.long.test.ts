@@ -43,7 +43,7 @@ beforeAll(async () => {
   sample = await findSample(trial);
   database = new Client({ connectionString: stack.databaseUrl });
   await database.connect();
-}, 150_000);
+});
 
 afterAll(async () => {
   await database.end();

@@ -46,7 +46,7 @@ describe('the comparison after a failover', () => {
       'order-1',
       150_000,
     ]);
-  }, 90_000);
+  });
 
   afterAll(async () => {
     await client.end();

@@ -44,7 +44,7 @@ beforeAll(async () => {
   journals = scenario.keepJournals('link-checker-test');
   database = new Client({ connectionString: stack.databaseUrl });
   await database.connect();
-}, 150_000);
+});
 
 afterAll(async () => {
   await database?.end();

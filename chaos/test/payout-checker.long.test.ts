@@ -49,7 +49,7 @@ beforeAll(async () => {
   sample = { shown, declined, canceled, confirmed, first };
   database = new Client({ connectionString: stack.databaseUrl });
   await database.connect();
-}, 150_000);
+});
 
 afterAll(async () => {
   await database?.end();

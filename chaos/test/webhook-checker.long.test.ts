@@ -41,7 +41,7 @@ beforeAll(async () => {
   sample = { ...event, sink: 'm2-all' };
   database = new Client({ connectionString: stack.databaseUrl });
   await database.connect();
-}, 150_000);
+});
 
 afterAll(async () => {
   await database?.end();

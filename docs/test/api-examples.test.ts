@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Caudal } from '@caudal/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../../scripts/testing/patience.ts';
 import { allPages } from '../generate/all-pages.ts';
 import { blocksIn, type CodeBlock } from './blocks/code-blocks.ts';
 import { type DevStack, startDevStack } from './blocks/dev-stack.ts';
@@ -15,7 +16,6 @@ const [OVERVIEW, ...PAGES] = allPages()
   .filter(({ slug }) => slug === 'api' || slug.startsWith('api/'))
   .map(({ slug, body }) => ({ slug, blocks: blocksIn(slug, body) }));
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
-const TIMEOUT_MS = 20_000;
 const CURL_TIMED_OUT = 28;
 
 let stack: DevStack;
@@ -37,9 +37,8 @@ const count = (blocks: readonly CodeBlock[], wanted: string) =>
 describe('the examples of the API reference, run in order, succeed', () => {
   it.each(PAGES.map(({ slug, blocks }) => [slug, count(blocks, 'sh'), count(blocks, 'ts'), blocks] as const))(
     '%s: %i shell and %i SDK examples',
-    { timeout: 120_000 },
     async (slug, shell, sdk, blocks) => {
-      if (slug === 'api/payouts') resources.pausePayouts();
+      if (slug === 'api/payouts') await resources.pausePayouts();
       try {
         expect(await runExamples(slug, blocks)).toEqual({ sh: shell, ts: sdk });
       } finally {
@@ -112,7 +111,7 @@ async function runShell(session: ShellSession, text: string): Promise<Result | n
   const streams = text.startsWith('curl -N');
   const options = streams ? '--max-time 2' : '--fail-with-body';
   const command = text.replace(/^curl/, `curl --silent ${options}`);
-  const { status, stdout, stderr } = await session.run(command, TIMEOUT_MS);
+  const { status, stdout, stderr } = await session.run(command, PATIENCE_MS);
   // An open stream ends only with the time limit of curl.
   if (status !== (streams ? CURL_TIMED_OUT : 0)) throw new Error(`exited with ${status}: ${stdout}${stderr}`);
   return stdout.startsWith('{') ? (JSON.parse(stdout) as Result) : null;

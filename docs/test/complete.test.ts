@@ -22,7 +22,7 @@ import { EVENT_DATA_NAMES, OPERATIONS, PROBLEM_NAMES } from './openapi-names.ts'
 let site: BuiltSite;
 beforeAll(() => {
   site = buildSite();
-}, 120_000);
+});
 
 const page = (slug: string): string => {
   const html = site.pages.get(slug);

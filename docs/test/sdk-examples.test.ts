@@ -9,9 +9,7 @@ import { OPERATIONS } from './openapi-names.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-it('every operation of the API reference has an SDK example, and all examples compile', {
-  timeout: 60_000,
-}, () => {
+it('every operation of the API reference has an SDK example, and all examples compile', () => {
   const pages = allPages().filter(({ slug }) => slug.startsWith('api/'));
   const examples = pages.flatMap(({ slug, body }) =>
     blocksIn(slug, body).filter(({ language }) => language === 'ts'),

@@ -36,7 +36,7 @@ beforeAll(async () => {
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
   cpSync(join(FIXTURES, 'merchant'), project, { recursive: true });
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the published package', () => {

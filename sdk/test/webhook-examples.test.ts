@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../scripts/stack/free-port.ts';
+import { until } from '../../server/test/harness/until.ts';
 import { webhooks } from '../src/index.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../examples/webhooks/', import.meta.url));
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const DEADLINE_MS = 20_000;
 
 type Send = (body: string, headers: Record<string, string>) => Promise<number>;
 
@@ -20,16 +20,18 @@ describe('the webhook examples', () => {
   it('for Fastify processes a genuine delivery once and rejects forged ones', async () => {
     const port = await freePort();
     const program = startExample('fastify.ts', { CAUDAL_WEBHOOK_SECRET: SECRET, PORT: String(port) });
+    let id: string;
     try {
       const url = `http://localhost:${port}/webhooks`;
-      await connected(url);
+      await until('the example listens', async () => (await fetch(url)).status > 0);
       const send: Send = async (body, headers) =>
         (await fetch(url, { method: 'POST', body, headers })).status;
-      const id = await expectSafe(send);
-      expect(program.output()).toBe(`${JSON.stringify({ id, event: 'payin.confirmed' })}\n`);
+      id = await expectSafe(send);
     } finally {
       await program.stop();
     }
+    // Complete only after its end.
+    expect(program.output()).toBe(`${JSON.stringify({ id, event: 'payin.confirmed' })}\n`);
   });
 
   it('for Fastify does not start without a secret', async () => {
@@ -81,17 +83,4 @@ function startExample(name: string, settings: Record<string, string>) {
     await exited;
   };
   return { output: () => output, exited, stop };
-}
-
-async function connected(url: string): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    try {
-      await fetch(url);
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { cleanUp } from './harness.ts';
-import { endOrder, order, send, startOrderSimulator } from './order-driver.ts';
+import { endOrder, order, passTime, send, startOrderSimulator } from './order-driver.ts';
 import {
   type BrebClient,
   brebClient,
@@ -58,6 +58,8 @@ test('an order is listed by its end too, and nothing before the time', async () 
   await send(breb, ended, waiting);
   const { receivedAt } = (await list(breb, 'orders', { since: EVER })).results[0] as { receivedAt: string };
   const since = new Date(Date.parse(receivedAt) + 1).toISOString();
+  // The end must be at or after it, also when all calls take less than a millisecond.
+  await passTime(simulator, 1);
   await endOrder(simulator, { endToEndId: ended.endToEndId, outcome: 'SETTLED' });
   expect((await list(breb, 'orders', { since })).results).toMatchObject([{ endToEndId: ended.endToEndId }]);
 });

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stopwatch, within } from '../../scripts/testing/expect-within.ts';
 import { MAGIC_DOCUMENTS } from '../src/magic-documents.ts';
 import { cleanUp, eventually, type Simulator, startSimulator } from './harness.ts';
 import { endReceivers, getAccepted, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
 import {
   getKey,
+  getPayments,
   getTransaction,
+  msBetween,
   orderWithDocument,
   pay,
   shiftTime,
@@ -67,7 +70,7 @@ test('a magic document pays after three seconds, and another document never does
   await pass(3000);
   expect(await untilPaid(magic, 1)).toEqual(['49800.00']);
   const { registeredAt, payments } = await getKey(simulator, magic);
-  expect(Date.parse(payments[0]?.at ?? '') - Date.parse(registeredAt)).toBeGreaterThanOrEqual(3000);
+  expect(msBetween(registeredAt, payments[0]?.at)).toBeGreaterThanOrEqual(3000);
   await pass(60_000);
   // Actions run in order: once this later key is paid, the plain key would have been paid too.
   const later = await keyWith('1000000001');
@@ -86,9 +89,13 @@ test.each([
 ])('Bre-B: document %s pays a key registered for %s with payments %j', async (document, amount, expected) => {
   const key = await keyWith(document, { amount });
   await pass(3000);
-  expect(await untilPaid(key, 1)).toEqual(expected.slice(0, 1));
+  // On a slow machine the second payment, a second later, may exist already.
+  expect((await untilPaid(key, 1)).slice(0, 1)).toEqual(expected.slice(0, 1));
   await pass(1000);
   expect(await untilPaid(key, expected.length)).toEqual(expected);
+  const { registeredAt, payments } = await getKey(simulator, key);
+  for (const [index, { at }] of payments.entries())
+    expect(msBetween(registeredAt, at)).toBeGreaterThanOrEqual(3000 + 1000 * index);
   expect(await untilAccepted(receiver, key, expected.length)).toHaveLength(expected.length);
 });
 
@@ -106,10 +113,11 @@ test('Bre-B: document 1000000007 pays three seconds after the key is closed, not
   const key = await keyWith('1000000007');
   await pass(4_000_000);
   await breb('keys/close', { keys: [key] });
-  expect((await getKey(simulator, key)).payments).toEqual([]);
   await pass(3000);
   expect(await untilPaid(key, 1)).toEqual(['49800.00']);
-  expect(await getKey(simulator, key)).toMatchObject({ status: 'CLOSED' });
+  const { status, closedAt, payments } = await getKey(simulator, key);
+  expect(status).toBe('CLOSED');
+  expect(msBetween(closedAt, payments[0]?.at)).toBeGreaterThanOrEqual(3000);
   await untilAccepted(receiver, key);
 });
 
@@ -119,12 +127,13 @@ test('Bre-B: a registration with document 1000000021 is rejected with 4016', asy
 });
 
 test('a magic key that is closed or paid manually before it is due is not paid automatically', async () => {
-  const closed = await keyWith('1000000001');
-  const byHand = await keyWith('1000000001');
-  const later = await keyWith('1000000001');
+  // Due after a minute: closed and paid before, also on a slow machine.
+  const closed = await keyWith('1000000025');
+  const byHand = await keyWith('1000000025');
+  const later = await keyWith('1000000025');
   await breb('keys/close', { keys: [closed] });
   await pay(simulator, { key: byHand, amount: '1.00' });
-  await pass(3000);
+  await pass(60_000);
   await untilPaid(later, 1);
   expect((await getKey(simulator, byHand)).payments).toMatchObject([{ amount: '1.00' }]);
   expect((await getKey(simulator, closed)).payments).toEqual([]);
@@ -153,19 +162,22 @@ test.each([
 );
 
 test('PSE: document 1000000007 approves one minute after the expiry, even if the bank page was never opened', async () => {
-  await create(orderWithDocument('ref-late', '1000000007', { expiresAt: inAnHour() }));
+  const expiresAt = inAnHour();
+  await create(orderWithDocument('ref-late', '1000000007', { expiresAt }));
   const other = orderWithDocument('ref-other', '1000000002', { expiresAt: inAnHour() });
   await create(other);
-  await pass(3_600_000 + 55_000);
+  await pass(3_600_000);
   await untilState('ref-other', 'FAILED');
-  expect(await getTransaction(simulator, 'ref-late')).toMatchObject({ state: 'PENDING' });
-  await pass(5000);
+  await pass(60_000);
   await untilState('ref-late', 'OK');
+  const [payment] = await getPayments(simulator, 'ref-late');
+  expect(msBetween(expiresAt, payment?.at)).toBeGreaterThanOrEqual(60_000);
 });
 
 test('document 1000000023 opens the bank page and decides nothing: PSE ends it by timeout, and nobody pays the key', async () => {
   const key = await keyWith('1000000023');
   await create(orderWithDocument('ref-left', '1000000023'));
+  await create(orderWithDocument('ref-unvisited', '1000000002'));
   await pass(3000);
   await eventually(
     async () => (await getTransaction(simulator, 'ref-left')).openedAt !== null,
@@ -173,6 +185,7 @@ test('document 1000000023 opens the bank page and decides nothing: PSE ends it b
   );
   // Past the ten minutes after which PSE ends a transaction whose bank page was never opened.
   await pass(11 * 60_000);
+  await untilState('ref-unvisited', 'FAILED');
   expect(await getTransaction(simulator, 'ref-left')).toMatchObject({ state: 'PENDING' });
   await pass(15 * 60_000);
   expect(await untilState('ref-left', 'FAILED')).toMatchObject({ reason: '15' });
@@ -182,15 +195,13 @@ test('document 1000000023 opens the bank page and decides nothing: PSE ends it b
 test('document 1000000025 pays after a minute on both rails', async () => {
   const key = await keyWith('1000000025');
   await create(orderWithDocument('ref-minute', '1000000025'));
-  const sooner = await keyWith('1000000001');
-  await pass(40_000);
-  // Actions run in order: once this key is paid, the others would have been paid too.
-  await untilPaid(sooner, 1);
-  expect(await getTransaction(simulator, 'ref-minute')).toMatchObject({ state: 'PENDING' });
-  expect((await getKey(simulator, key)).payments).toEqual([]);
-  await pass(20_000);
+  await pass(60_000);
   expect(await untilPaid(key, 1)).toEqual(['49800.00']);
-  await untilState('ref-minute', 'OK');
+  const { registeredAt, payments } = await getKey(simulator, key);
+  expect(msBetween(registeredAt, payments[0]?.at)).toBeGreaterThanOrEqual(60_000);
+  const { createdAt } = await untilState('ref-minute', 'OK');
+  const [payment] = await getPayments(simulator, 'ref-minute');
+  expect(msBetween(createdAt, payment?.at)).toBeGreaterThanOrEqual(60_000);
 });
 
 test('document 1000000019 pays on both rails and sends no notice', async () => {
@@ -222,13 +233,13 @@ test('document 1000000017 answers the first call four seconds late in real time 
   const item = withDocument(freshKey(), '1000000017');
   const order = orderWithDocument('ref-slow', '1000000017');
   const timed = async (reply: Promise<unknown>) => {
-    const from = performance.now();
+    const elapsedMs = stopwatch();
     await reply;
-    return performance.now() - from;
+    return elapsedMs();
   };
   const first = await Promise.all([timed(register(item)), timed(create(order))]);
   expect(Math.min(...first)).toBeGreaterThanOrEqual(3990);
-  expect(Math.max(...(await Promise.all([timed(register(item)), timed(create(order))])))).toBeLessThan(2000);
+  await within('the repeated calls', 2000, () => Promise.all([register(item), create(order)]));
   await untilPaid(item.key, 1);
   await untilState('ref-slow', 'OK');
 });

@@ -10,6 +10,7 @@ export type Post = {
   readonly rail: 'breb' | 'pse';
   readonly signed: boolean;
   readonly notices: readonly Notice[];
+  /** When it arrived, comparable with the times of the journal. */
   readonly atMs: number;
 };
 
@@ -27,32 +28,28 @@ export type Receiver = {
   readonly posts: Post[];
   /** Posts whose body was incomplete. */
   readonly broken: { count: number };
-  /** A test may replace it; 200 by default. */
-  answer: (post: Post) => Answer;
+  /** A test may replace it; 200 by default. A promise holds the post. */
+  answer: (post: Post) => Answer | Promise<Answer>;
   /** Every notice answered with 200, once per post. */
   readonly accepted: Notice[];
-  /** Maximum number of concurrent posts. */
-  readonly maxConcurrentRequests: () => number;
+  /** Maximum number of concurrent posts of a rail. */
+  readonly maxConcurrentPosts: Record<Post['rail'], number>;
 };
 
 const servers: Server[] = [];
 
-export async function startReceiver(answerAfterMs = 0): Promise<Receiver> {
-  let open = 0;
-  let maxOpen = 0;
+export async function startReceiver(): Promise<Receiver> {
   const receiver: Receiver = {
     url: '',
     posts: [],
     broken: { count: 0 },
     answer: () => 200,
     accepted: [],
-    maxConcurrentRequests: () => maxOpen,
+    maxConcurrentPosts: { breb: 0, pse: 0 },
   };
+  const open = { breb: 0, pse: 0 };
   const server = createServer((request, response) => {
-    open += 1;
-    maxOpen = Math.max(maxOpen, open);
-    response.on('close', () => (open -= 1));
-    receive(receiver, request, response, answerAfterMs).catch(() => (receiver.broken.count += 1));
+    receive(receiver, open, request, response).catch(() => (receiver.broken.count += 1));
   });
   servers.push(server);
   server.listen(0, '127.0.0.1');
@@ -66,9 +63,9 @@ export function endReceivers(): void {
 
 async function receive(
   receiver: Receiver,
+  open: Record<Post['rail'], number>,
   request: IncomingMessage,
   response: ServerResponse,
-  answerAfterMs: number,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -79,11 +76,13 @@ async function receive(
     rail,
     signed: isSigned(request, SECRETS[rail], body),
     notices: (JSON.parse(body.toString('utf8')) as { notices: Notice[] }).notices,
-    atMs: performance.now(),
+    atMs: Date.now(),
   };
   receiver.posts.push(post);
-  if (answerAfterMs > 0) await new Promise((resolve) => setTimeout(resolve, answerAfterMs));
-  const answer = receiver.answer(post);
+  open[rail] += 1;
+  receiver.maxConcurrentPosts[rail] = Math.max(receiver.maxConcurrentPosts[rail], open[rail]);
+  const answer = await receiver.answer(post);
+  open[rail] -= 1;
   if (answer === 'hang') return;
   if (answer === 'reset') {
     request.socket.resetAndDestroy();
@@ -110,7 +109,6 @@ export async function untilAccepted(receiver: Receiver, id: string, count = 1): 
   await eventually(
     () => getAccepted(receiver, id).length >= count,
     () => `${count} notice(s) of ${id} accepted, not ${getAccepted(receiver, id).length}`,
-    10_000,
   );
   return getAccepted(receiver, id);
 }

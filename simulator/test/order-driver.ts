@@ -5,9 +5,10 @@ import { type BrebClient, call, type Reply } from './wire-client.ts';
 
 type SimulatorAddress = Pick<Simulator, 'url'>;
 
-const ORDER_MS = 30_000;
+/** Longer than any test takes before it moves the clock, and short enough for five orders within the validity of a resolution. */
+const ORDER_MS = 120_000;
 
-/** Orders settle after 30 seconds of the simulator's clock, so that a test controls the end with `untilEnded`. */
+/** Orders settle after ORDER_MS of the simulator's clock, so that a test controls the end with `untilEnded`. */
 export function startOrderSimulator(args: readonly string[] = [], dataDir?: string): Promise<Simulator> {
   const env = { SIM_ORDER_MS: String(ORDER_MS) };
   return startSimulator({ args, env, ...(dataDir === undefined ? {} : { dataDir }) });
@@ -93,7 +94,6 @@ export async function untilOver(simulator: SimulatorAddress, endToEndId: string)
       return last.status !== 'PROCESSING';
     },
     () => `${endToEndId} has ended, not ${JSON.stringify(last)}`,
-    10_000,
   );
   return last;
 }

@@ -88,8 +88,9 @@ test('an order notice is retried until it is acknowledged, and not afterwards', 
   expect(postsAbout(endToEndId)).toHaveLength(3);
   const sent = postsAbout(endToEndId).flatMap(({ notices }) => notices);
   expect(sent).toEqual([accepted, accepted, accepted]);
-  // Another notice is accepted in the meantime.
+  // Another notice is accepted in the meantime, and no notice waits for a retry.
   await untilAccepted(receiver, (await ended()).endToEndId);
+  await untilDrained(simulator);
   expect(postsAbout(endToEndId)).toHaveLength(3);
 });
 

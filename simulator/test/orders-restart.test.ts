@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { cleanUp, eventually } from './harness.ts';
+import { cleanUp } from './harness.ts';
 import {
   endOrder,
   getExecutions,
@@ -13,7 +13,7 @@ import {
   untilOver,
 } from './order-driver.ts';
 import { journal } from './payer.ts';
-import { type BrebClient, brebClient, call } from './wire-client.ts';
+import { brebClient, call } from './wire-client.ts';
 
 afterAll(cleanUp);
 
@@ -107,47 +107,3 @@ test('a restart keeps resolutions and directory changes', async () => {
     ['SETTLED', null],
   ]);
 });
-
-test('after SIGKILL under load, every answered order is stored and executed once', async () => {
-  const first = await startOrderSimulator();
-  const breb = await brebClient(first);
-  const [sent, answered]: [string[], string[]] = [[], []];
-  const sendUntilBroken = async (): Promise<never> => {
-    for (;;) {
-      const orders = Array.from({ length: 20 }, () => order('@TESTOK'));
-      const ids = orders.map(({ endToEndId }) => endToEndId);
-      sent.push(...ids);
-      await send(breb, ...orders);
-      answered.push(...ids);
-    }
-  };
-  const broken = Promise.allSettled(Array.from({ length: 4 }, sendUntilBroken));
-  await eventually(
-    () => answered.length > 500,
-    () => 'more than 500 orders were answered',
-    20_000,
-  );
-  await first.end('SIGKILL');
-  await broken;
-
-  const second = await startOrderSimulator([], first.dataDir);
-  const statuses = await queryStatuses(await brebClient(second), answered);
-  expect(statuses).toEqual(new Set(['PROCESSING']));
-  await untilEnded(second, answered.at(-1) ?? '');
-  await eventually(
-    async () => !(await queryStatuses(await brebClient(second), answered)).has('PROCESSING'),
-    () => 'all answered orders have ended',
-  );
-  const executed = (await getExecutions(second, ...sent)).map(({ endToEndId }) => endToEndId);
-  expect(new Set(executed).size).toBe(executed.length);
-  expect(executed).toEqual(expect.arrayContaining(answered));
-});
-
-async function queryStatuses(breb: BrebClient, ids: readonly string[]): Promise<Set<string>> {
-  const found = new Set<string>();
-  for (let from = 0; from < ids.length; from += 500) {
-    const { body } = await breb('orders/query', { endToEndIds: ids.slice(from, from + 500) });
-    for (const { status } of (body as { results: { status: string }[] }).results) found.add(status);
-  }
-  return found;
-}

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectWithin } from '../../scripts/testing/expect-within.ts';
 import { cleanUp, type Simulator, startSimulator } from './harness.ts';
 import {
   endOrder,
@@ -59,7 +60,7 @@ test('an order settles about one second after its intake by default', async () =
   const { receivedAt, endedAt } = await untilOver(defaultSimulator, endToEndId);
   const tookMs = Date.parse(endedAt ?? '') - Date.parse(receivedAt);
   expect(tookMs).toBeGreaterThanOrEqual(1000);
-  expect(tookMs).toBeLessThan(5000);
+  expectWithin('the settlement of an order', tookMs, 5000);
 });
 
 test.each([

@@ -56,7 +56,6 @@ export async function untilDrained(simulator: SimulatorAddress): Promise<void> {
   await eventually(
     async () => (await stats(simulator)).notices.waiting === 0,
     () => 'all notices are acknowledged',
-    15_000,
   );
 }
 
@@ -65,6 +64,7 @@ export const getKey = async (simulator: SimulatorAddress, key: string) =>
     readonly status: string;
     readonly code: string | null;
     readonly registeredAt: string;
+    readonly closedAt: string | null;
     readonly payments: readonly {
       readonly amount: string;
       readonly executionId: string;
@@ -77,14 +77,34 @@ export const getTransaction = async (simulator: SimulatorAddress, reference: str
     readonly state: string;
     readonly reason: string | null;
     readonly bankUrl: string;
+    readonly createdAt: string;
     readonly openedAt: string | null;
     readonly approvesAt: string | null;
   };
 
+type Payment = {
+  readonly rail: string;
+  readonly reference: string;
+  readonly executionId: string;
+  readonly amount: string;
+  readonly at: string;
+};
+
+export async function getPayments(simulator: SimulatorAddress, reference: string): Promise<Payment[]> {
+  const { body } = await call(simulator, 'GET', '/control/payments');
+  return (body as Payment[]).filter((payment) => payment.reference === reference);
+}
+
+/** Milliseconds between two times of the simulator's clock. */
+export const msBetween = (from: string | null | undefined, to: string | null | undefined): number =>
+  Date.parse(to ?? '') - Date.parse(from ?? '');
+
 export type JournalLine = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 export async function journal({ journalFile }: Simulator, kind: string): Promise<JournalLine[]> {
-  const lines = (await readFile(journalFile, 'utf8')).trimEnd().split('\n');
+  const text = await readFile(journalFile, 'utf8');
+  // A line that the simulator writes in the background may be incomplete.
+  const lines = text.slice(0, text.lastIndexOf('\n')).split('\n');
   return lines.map((line) => JSON.parse(line) as JournalLine).filter((line) => line.kind === kind);
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
 import type { Simulator } from './harness.ts';
 
 export type Reply = { readonly status: number; readonly body: unknown };
@@ -37,15 +38,36 @@ export async function fetchToken(simulator: Pick<Simulator, 'url'>): Promise<str
 
 export type BrebClient = (operation: string, body: unknown, signal?: AbortSignal) => Promise<Reply>;
 
-/** `operation` is the path after /breb/v1/. */
+/** `operation` is the path after /breb/v1/. The client gets a new token when a time shift expired its token. */
 export async function brebClient(simulator: Pick<Simulator, 'url'>): Promise<BrebClient> {
-  const authorization = await fetchToken(simulator);
-  return (operation, body, signal) =>
-    call(simulator, 'POST', `/breb/v1/${operation}`, {
-      body,
-      authorization,
-      ...(signal === undefined ? {} : { signal }),
-    });
+  let authorization = await fetchToken(simulator);
+  return async (operation, body, signal) => {
+    const send = () =>
+      call(simulator, 'POST', `/breb/v1/${operation}`, {
+        body,
+        authorization,
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const reply = await send();
+    if (reply.status !== 401) return reply;
+    authorization = await fetchToken(simulator);
+    return send();
+  };
+}
+
+/** Sends a Bre-B call and disconnects at once, without reading its answer. */
+export async function callAndLeave(
+  simulator: Pick<Simulator, 'url'>,
+  operation: string,
+  body: object,
+): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: await fetchToken(simulator) };
+  const request = httpRequest(`${simulator.url}/breb/v1/${operation}`, { method: 'POST', headers });
+  // Leaving reports an error.
+  request.on('error', () => undefined);
+  const closed = new Promise((resolve) => request.once('close', resolve));
+  request.end(JSON.stringify(body), () => request.destroy());
+  await closed;
 }
 
 export function pseCall(simulator: Pick<Simulator, 'url'>, path: string, body?: unknown): Promise<Reply> {

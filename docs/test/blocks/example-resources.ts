@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Caudal } from '@caudal/sdk';
 import { CUSTOMER_EXAMPLE } from '../../../server/src/http/api/payin.schema.ts';
+import { readMetric } from '../../../server/test/harness/read-metric.ts';
+import { until } from '../../../server/test/harness/until.ts';
 import type { DevStack } from './dev-stack.ts';
 import { pageEnvironment } from './page-run.ts';
 
@@ -54,9 +56,14 @@ export class ExampleResources {
     return event.id;
   }
 
-  /** A payout can be canceled until it is sent. */
-  pausePayouts(): void {
+  /** A payout can be canceled until it is sent. The server learns of the pause with its next heartbeat. */
+  async pausePayouts(): Promise<void> {
     this.#run('server/src/main.ts', 'rails', 'pause', '--rail', 'BRE_B', '--reason', 'test', '--by', 'test');
+    const opsUrl = `http://127.0.0.1:${this.#stack.settings['CAUDAL_OPS_PORT']}`;
+    await until(
+      'the server knows the pause',
+      async () => (await readMetric({ opsUrl }, 'caudal_rail_pauses')) > 0,
+    );
   }
 
   resumePayouts(): void {
