@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../scripts/testing/patience.ts';
 import { PayinDriver } from '../server/test/harness/payin-driver.ts';
 import { type Stack, startStack } from '../server/test/harness/stack.ts';
 import { until } from '../server/test/harness/until.ts';
@@ -23,6 +24,7 @@ async function openBankPage(viewport: typeof PHONE): Promise<{ page: Page; id: s
   const { payin, reference } = await driver.pse();
   const { sourceData } = await driver.get(payin.id);
   const page = await browser.newPage({ viewport });
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(sourceData.pseUrl ?? '');
   return { page, id: payin.id, reference };
 }
@@ -31,6 +33,7 @@ async function openBankPage(viewport: typeof PHONE): Promise<{ page: Page; id: s
 async function openPayPage(viewport: typeof PHONE): Promise<{ page: Page; id: string; key: string }> {
   const { payin, key } = await driver.breb();
   const page = await browser.newPage({ viewport });
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${stack.simulatorUrl}/pagar`);
   await page.getByLabel('Llave').fill(key.replace(/(.{4})/g, '$1 '));
   await page.getByRole('button', { name: 'Buscar la llave' }).click();
@@ -137,7 +140,7 @@ describe.each([
     await page.getByRole('heading', { name: 'El pago llegará tarde' }).waitFor();
     await page.getByRole('button', { name: 'Desiste del pago' }).click();
     await driver.waitForStatus(id, 'CANCELED');
-    await until('the late money is an anomaly', async () => (await anomalyAmounts(id)).length > 0, 15_000);
+    await until('the late money is an anomaly', async () => (await anomalyAmounts(id)).length > 0);
     expect(await anomalyAmounts(id)).toEqual(['4980000']);
     await page.close();
   });
@@ -152,6 +155,7 @@ describe.each(['light', 'dark'] as const)('every page of the simulator in %s mod
     const { payin } = await driver.pse();
     const bank = (await driver.get(payin.id)).sourceData.pseUrl ?? '';
     const page = await browser.newPage({ viewport, colorScheme });
+    page.setDefaultTimeout(PATIENCE_MS);
     const addresses = {
       home: `${stack.simulatorUrl}/?lang=${language}`,
       pay: `${stack.simulatorUrl}/pagar?key=${encodeURIComponent(key)}`,

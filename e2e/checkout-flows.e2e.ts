@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../scripts/testing/patience.ts';
 import { DESKTOP, PHONE, screen } from './browser.ts';
 import { CheckoutStage, customer, heading, SHOWN_AMOUNT, typeDetails } from './checkout-stage.ts';
 
@@ -10,12 +11,12 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 async function waitForBankPage(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Aprobar el pago' }).waitFor({ timeout: 15_000 });
+  await page.getByRole('button', { name: 'Aprobar el pago' }).waitFor({ timeout: PATIENCE_MS });
 }
 
 async function returnToShop(page: Page): Promise<void> {
   await page.getByRole('link', { name: /^Volver a/ }).click();
-  await page.waitForURL(stage.shopUrl, { timeout: 15_000 });
+  await page.waitForURL(stage.shopUrl, { timeout: PATIENCE_MS });
 }
 
 describe.each([
@@ -159,10 +160,10 @@ describe('payment link', () => {
     // PSE is the only other method.
     await heading(page, 'Elija su banco');
     await expect
-      .poll(() => stage.driver.simulator.key(key), { timeout: 10_000 })
+      .poll(() => stage.driver.simulator.key(key), { timeout: PATIENCE_MS })
       .toMatchObject({ status: 'CLOSED' });
     await expect
-      .poll(async () => (await stage.attempts(id)).map(({ status }) => status), { timeout: 10_000 })
+      .poll(async () => (await stage.attempts(id)).map(({ status }) => status), { timeout: PATIENCE_MS })
       .toEqual(['CANCELED']);
   });
 
@@ -227,7 +228,7 @@ describe('payin without a link', () => {
       amountInCents: 4_980_000,
       currency: 'COP',
       rail: 'PSE',
-      reference: `e2e-${Date.now()}`,
+      reference: 'e2e-pse-without-customer',
       pse: { bank: 'CO_NEQUI', personType: 'INDIVIDUAL' },
       callbackUrl: stage.shopUrl,
     });

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PATIENCE_MS } from '../scripts/testing/patience.ts';
 import { COLLECTOR } from '../simulator/src/breb/directory.ts';
 import { CheckoutStage, customer, heading, typeDetails } from './checkout-stage.ts';
 
@@ -36,7 +37,7 @@ describe('two links in one browser', () => {
 async function box(page: Page, selector: string) {
   const visible = page.locator(selector).locator('visible=true').first();
   // A pushed screen may replace the element at this moment.
-  const found = await vi.waitUntil(() => visible.boundingBox(), { timeout: 10_000 });
+  const found = await vi.waitUntil(() => visible.boundingBox(), { timeout: PATIENCE_MS });
   return { ...found, bottom: found.y + found.height, right: found.x + found.width };
 }
 
@@ -94,7 +95,7 @@ describe('the key screen', () => {
     expect(download.suggestedFilename()).toBe('bre-b.png');
     await page.getByRole('button', { name: 'Compartir QR' }).click();
     await expect
-      .poll(() => page.evaluate('window.shared'), { timeout: 10_000 })
+      .poll(() => page.evaluate('window.shared'), { timeout: PATIENCE_MS })
       .toBe(`image/png true Pague $\u00a049.800 a Tienda Aurora con la llave Bre-B ${key}`);
     expect(await page.locator('.qr').isVisible()).toBe(true);
   });

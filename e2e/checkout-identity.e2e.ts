@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../scripts/testing/patience.ts';
 import { logoFile } from '../server/test/harness/logo-file.ts';
 import { ShopDriver } from '../server/test/harness/shop-driver.ts';
 import { DESKTOP, PHONE, screen } from './browser.ts';
@@ -49,7 +50,7 @@ describe('checkout of a shop with a recorded identity', () => {
     await page.goto((await shop.link({ description: 'Pedido 7' })).paymentLinkUrl);
     await expect
       .poll(() => page.evaluate("document.querySelector('header img.disc').naturalWidth"), {
-        timeout: 10_000,
+        timeout: PATIENCE_MS,
       })
       .toBe(96);
     expect(await page.locator('header .legal').textContent()).toBe(

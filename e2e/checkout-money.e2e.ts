@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PATIENCE_MS } from '../scripts/testing/patience.ts';
 import { screen } from './browser.ts';
 import { CheckoutStage, customer, heading } from './checkout-stage.ts';
 
@@ -55,7 +56,7 @@ describe('a payer', () => {
     await page.getByText('Recibimos $\u00a0200 de más.').waitFor();
     await stage.driver.simulator.pay({ key, amount: '49800.00', anyway: true });
     await expect
-      .poll(async () => (await page.reload(), page.locator('main').textContent()), { timeout: 15_000 })
+      .poll(async () => (await page.reload(), page.locator('main').textContent()), { timeout: PATIENCE_MS })
       .toContain('Recibimos otro pago de $\u00a049.800.');
     await screen(page, 'paid-twice');
   });
@@ -79,7 +80,7 @@ describe('a payer', () => {
     await heading(page, 'Abriendo la página de su banco…');
     const other = page.getByRole('link', { name: 'Pagar con Bre-B' });
     expect(await other.isVisible()).toBe(false);
-    await other.waitFor({ timeout: 15_000 });
+    await other.waitFor({ timeout: PATIENCE_MS });
     await screen(page, 'bank-slow');
     await other.click();
     await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();

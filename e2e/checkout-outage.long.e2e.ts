@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { PATIENCE_MS } from '../scripts/testing/patience.ts';
+import { PRODUCTION_DEADLINES } from '../scripts/testing/patient-settings.ts';
 import { PostgresProxy } from '../server/test/harness/postgres-proxy.ts';
 import { until } from '../server/test/harness/until.ts';
 import { CheckoutStage, customer, heading } from './checkout-stage.ts';
@@ -8,7 +10,7 @@ let proxy: PostgresProxy;
 let stage: CheckoutStage;
 beforeAll(async () => {
   proxy = await PostgresProxy.start(inject('postgres').ownerUrl);
-  stage = await CheckoutStage.open({}, (direct) => proxy.through(direct));
+  stage = await CheckoutStage.open({ ...PRODUCTION_DEADLINES }, (direct) => proxy.through(direct));
 });
 afterEach(() => proxy.heal());
 afterAll(async () => {
@@ -19,14 +21,13 @@ afterAll(async () => {
 const LOST = 'Sin conexión con nosotros; seguimos intentando.';
 const OFFLINE = 'Su dispositivo no tiene internet; esta página se actualizará cuando vuelva.';
 /** A refresh waits for the database before it fails, and is repeated after three seconds. */
-const SLOW = { timeout: 30_000 };
+const SLOW = { timeout: PATIENCE_MS };
 
 /** Shows a registered key. Every text that the page shows from then on is recorded. */
 async function openKey(): Promise<{ page: Page; key: string; shownTexts: () => Promise<string> }> {
   await until(
     'the service has recovered from the test before',
     async () => (await stage.stack.api.get('/payins')).status === 200,
-    30_000,
   );
   const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
   const page = await stage.payer();
@@ -86,11 +87,7 @@ describe('M8: a payer without internet', () => {
     await page.locator('#announcer', { hasText: OFFLINE }).waitFor({ state: 'attached' });
     expect(await page.locator('[data-key]').first().isVisible()).toBe(true);
     await page.context().setOffline(false);
-    await until(
-      'the notice is gone',
-      async () => (await page.locator('#connection').innerText()) === '',
-      30_000,
-    );
+    await until('the notice is gone', async () => (await page.locator('#connection').innerText()) === '');
     await stage.driver.simulator.pay({ key });
     await page.getByRole('heading', { name: 'Pago recibido' }).waitFor(SLOW);
   });

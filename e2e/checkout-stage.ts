@@ -1,9 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { PATIENCE_MS } from '../scripts/testing/patience.ts';
 import { PayinDriver, type PayinView } from '../server/test/harness/payin-driver.ts';
 import { CUSTOMER, newReference } from '../server/test/harness/payin-requests.ts';
 import { type Stack, startStack } from '../server/test/harness/stack.ts';
+import { until } from '../server/test/harness/until.ts';
 import { openBrowser, PHONE } from './browser.ts';
 
 const AMOUNT = 4_980_000;
@@ -90,6 +92,7 @@ export class CheckoutStage {
       ...options,
     });
     this.#contexts.push(context);
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const report = (error: string) => {
       this.browserErrors = [...this.browserErrors, error];
@@ -123,15 +126,11 @@ export class CheckoutStage {
       `update caudal.payins set expires_at = caudal.now(), rail_task = 'close', rail_due_at = caudal.now() where breb_key = $1`,
       [key],
     );
-    await page.getByRole('heading', { name: /La llave venció|key has expired/ }).waitFor({ timeout: 15_000 });
+    await page.getByRole('heading', { name: /La llave venció|key has expired/ }).waitFor();
   }
 
   async waitForRegistration(key: string): Promise<void> {
-    const end = Date.now() + 10_000;
-    while ((await this.driver.simulator.key(key)) === null) {
-      if (Date.now() > end) throw new Error(`${key} was not registered`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until(`${key} is registered`, () => this.driver.simulator.key(key));
   }
 }
 
@@ -151,6 +150,6 @@ export async function typeDetails(page: Page, idNumber = '52123456'): Promise<vo
 
 /** Waits for the visible heading: a page may contain one for phones and one for desktops. */
 export async function heading(page: Page, text: string | RegExp): Promise<boolean> {
-  await page.getByRole('heading', { level: 1, name: text }).waitFor({ timeout: 15_000 });
+  await page.getByRole('heading', { level: 1, name: text }).waitFor();
   return true;
 }

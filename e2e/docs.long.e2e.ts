@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { files } = JSON.parse(readFileSync(LIST, 'utf8')) as { files: Record<string, { type: string }> };
   slugs = Object.keys(files).filter((each) => files[each]?.type.startsWith('text/html'));
   address = stack.apis[0]?.url ?? '';
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await stack?.stop();
