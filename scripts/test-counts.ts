@@ -10,6 +10,13 @@ export function recordTestCounts(passed: number, failed: number, skipped = 0): v
   if (file) appendFileSync(file, `${passed} ${failed} ${skipped}\n`);
 }
 
+/** Appends a failed check to the file named by TEST_FAILURES, which .ci/run prints at its end. */
+export function recordFailure(name: string, reason = ''): void {
+  const file = process.env['TEST_FAILURES'];
+  const [firstLine = ''] = reason.split('\n');
+  if (file) appendFileSync(file, firstLine === '' ? `${name}\n` : `${name}\n    ${firstLine}\n`);
+}
+
 /** Names the file for the results of a vitest run by test file, instead of TEST_COUNTS. */
 export const RESULTS_VARIABLE = 'TEST_RESULTS';
 

@@ -17,7 +17,8 @@ import { runWebhooks } from './webhooks/run-webhooks.ts';
 
 const HELP = `npm run chaos [-- OPTIONS]
 
-  --histories N   run N random histories against the model, after the regression histories
+  --regressions   run the regression histories against the model: every history that ever violated an invariant
+  --histories N   run the regression histories, then N random ones
   --kills N       kill processes N times under load and faults
   --payouts N     run N payouts under kills and faults; each executes at most once
   --webhooks N    run N payins, payouts and links under kills and endpoint faults; every event reaches every
@@ -42,6 +43,7 @@ Without options: a short mix of all. Starts its own PostgreSQL.
 
 const { values } = parseArgs({
   options: {
+    regressions: { type: 'boolean', default: false },
     histories: { type: 'string' },
     kills: { type: 'string' },
     payouts: { type: 'string' },
@@ -99,6 +101,7 @@ function serverOption(): { serverRoot?: string } {
 function parts(): Part[] {
   if (values.ci) return [histories(60), failpoints, planted, payouts(300), webhooks(300)];
   const chosen = [
+    ...(values.regressions ? [histories(0)] : []),
     ...(values.histories === undefined ? [] : [histories(parseCount(values.histories))]),
     ...(values.failpoints ? [failpoints] : []),
     ...(values.kills === undefined ? [] : [kills(parseCount(values.kills))]),

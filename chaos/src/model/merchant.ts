@@ -11,7 +11,7 @@ const PAYER = {
 const DOCUMENTS = { plain: '1020304050', refused: '1000000021' } as const;
 
 /** A server without a database connection for a second responds 503, and the merchant retries. */
-const REQUEST_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 
 interface PayinBody extends Readonly<Record<string, unknown>> {
   readonly amountInCents: number;

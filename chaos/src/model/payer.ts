@@ -3,7 +3,7 @@ import { DETAILS, METHODS } from '../clients/link-client.ts';
 import type { KnownLink } from './known-link.ts';
 import type { Rail } from './rail.ts';
 
-const REQUEST_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 60_000;
 const COOKIE = /attempt_\w+=([\w-]+)\.[^;]*/;
 
 interface Started {

@@ -11,7 +11,7 @@ const BEYOND_EXPIRY_MS = 61 * 60_000;
 const MEET_WITHIN_MS = 800;
 /** Shorter limit for random steps, where often nothing is left to pay and no worker contends. */
 const RANDOM_MEET_WITHIN_MS = 120;
-const DIE_WITHIN_MS = 5000;
+const DIE_WITHIN_MS = 30_000;
 
 export async function shift(history: History, { seconds }: StepOf<'shift'>): Promise<void> {
   await history.world.stack.shiftTime(seconds * 1000);
@@ -135,8 +135,7 @@ export async function awaitWorkerDeath(history: History): Promise<void> {
   await Promise.all(workers.map((worker) => worker.restart()));
 }
 
-/** Workers see a pause within a second; until then orders may still be sent. */
-const PAUSE_DELAY_MS = 1000;
+const PAUSE_SEEN_WITHIN_MS = 60_000;
 
 export async function pause(history: History): Promise<void> {
   await history.world.stack.command(
@@ -149,7 +148,23 @@ export async function pause(history: History): Promise<void> {
     'chaos',
   );
   history.paused = true;
-  await sleep(PAUSE_DELAY_MS);
+  await waitUntilPauseSeen(history);
+}
+
+/** Until a worker has read the pause, it may still send orders. */
+async function waitUntilPauseSeen({ world }: History): Promise<void> {
+  const deadline = performance.now() + PAUSE_SEEN_WITHIN_MS;
+  for (const { opsUrl } of world.stack.workers) {
+    while (!(await seesPause(opsUrl))) {
+      if (performance.now() > deadline) throw new Error(`${opsUrl} does not see the pause`);
+      await sleep(20);
+    }
+  }
+}
+
+async function seesPause(opsUrl: string): Promise<boolean> {
+  const response = await fetch(`${opsUrl}/metrics`).catch(() => null);
+  return /^caudal_rail_pauses\{rail="BRE_B"\} [1-9]/m.test((await response?.text()) ?? '');
 }
 
 export async function resume(history: History): Promise<void> {

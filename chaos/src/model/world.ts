@@ -15,10 +15,10 @@ const ENOUGH_CENTS = 3_000_000_000n;
 const DEPOSITED_PESOS = '50000000.00';
 
 /**
- * Twice a lease of the server: after a transient failure, such as a late heartbeat on a busy machine, work is done when its
- * lease has expired.
+ * Several leases of the server: after a transient failure, such as a late heartbeat on a busy machine, work is done when its
+ * lease has expired. Only a history that violates `work_completes` waits this long.
  */
-const IDLE_TIMEOUT_MS = 40_000;
+const IDLE_TIMEOUT_MS = 120_000;
 
 const FUNDS = `select account, balance_in_cents::text as cents from caudal.ledger_balances where organization_id = $1`;
 

@@ -1,4 +1,4 @@
-import { recordTestCounts } from '../../../scripts/test-counts.ts';
+import { recordFailure, recordTestCounts } from '../../../scripts/test-counts.ts';
 
 /** Result of one part of a run. */
 export interface Outcome {
@@ -20,6 +20,7 @@ export function tally(): { pass(): void; fail(what: string): void; done(): Outco
     },
     fail: (what) => {
       failed += 1;
+      recordFailure(what);
       print(`  FAIL  ${what}`);
     },
     done: () => ({ passed, failed }),
