@@ -20,7 +20,8 @@ test('the same seed generates the same requests', () => {
 });
 
 test('requests cover every operation and every kind', () => {
-  const world = buildWorld(3);
+  // The seed of the gate.
+  const world = buildWorld(1);
   const subjects = new Set(Array.from({ length: COUNT }, (_, index) => generate(world, index).subject));
   const kinds = [
     'checkout pages',

@@ -1,3 +1,5 @@
+import type { Operation } from '../document/openapi.ts';
+import { findOperation } from '../document/route.ts';
 import { INJECTED_TAG } from '../generate/hostile.ts';
 import type { FuzzRequest } from '../generate/request.ts';
 import type { Rule } from '../oracle/violation.ts';
@@ -9,10 +11,10 @@ export interface Corruption {
   readonly name: string;
   readonly rule: Rule;
   /** @returns null where the defect cannot be planted */
-  readonly apply: (request: FuzzRequest, answer: Answer, tenants: Tenants) => Answer | null;
+  readonly apply: (request: FuzzRequest, answer: Answer, stage: CorruptedStage) => Answer | null;
 }
 
-type Tenants = Readonly<Record<TenantName, Tenant>>;
+type CorruptedStage = Readonly<Record<TenantName, Tenant>> & { readonly operations: readonly Operation[] };
 
 export const CORRUPTIONS: readonly Corruption[] = [
   {
@@ -67,8 +69,11 @@ export const CORRUPTIONS: readonly Corruption[] = [
   {
     name: 'a code that the operation does not have',
     rule: 'undocumented problem code',
-    apply: (request, answer) =>
-      request.subject.startsWith('list') && isProblem(answer)
+    // A hostile path may address no operation, and then no code is documented.
+    apply: (request, answer, { operations }) =>
+      request.subject.startsWith('list') &&
+      isProblem(answer) &&
+      findOperation(operations, request.method, request.target) !== null
         ? replaceText(answer, /"code":"\w+","requestId"/, '"code":"payout_ended","requestId"')
         : null,
   },

@@ -44,8 +44,9 @@ async function plant(stage: Stage, { name, rule, apply }: Corruption, from: numb
       return corrupted ?? answer;
     },
     // The oracle runs directly after the corruption, so the flag still belongs to this response.
-    onViolations: ({ violations }) => {
+    onViolations: ({ violations }, request) => {
       if (isPlanted && violations.some((violation) => violation.rule === rule)) detected += 1;
+      else if (isPlanted) print(`  not detected: ${request.subject}, ${request.method} ${request.target}`);
       isPlanted = false;
     },
   });
