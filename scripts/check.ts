@@ -9,6 +9,7 @@ const steps: [name: string, command: string, args: string[]][] = [
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['architecture rules', 'node', ['scripts/architecture-rules.ts']],
+  ['test rules', 'node', ['scripts/test-rules.ts']],
   ['vocabulary', 'node', ['scripts/vocabulary.ts']],
   ['migrations', 'node', ['scripts/migration-rules.ts']],
   ['dead code', 'knip', ['--no-progress']],
