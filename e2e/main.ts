@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 
 const HELP = `npm run e2e [-- OPTIONS]: browser tests (Debian: apt-get install chromium)
 
+  --long      also the files that need real time, outages or volume (*.long.e2e.ts), one file at a time
   --screens   save a screenshot of every screen in e2e/screens
   --network   measure the checkout on a slow network instead of testing it
   --help      show this help
@@ -13,7 +14,12 @@ Set CHROMIUM to use a browser other than /usr/bin/chromium.
 `;
 
 const { values } = parseArgs({
-  options: { screens: { type: 'boolean' }, network: { type: 'boolean' }, help: { type: 'boolean' } },
+  options: {
+    long: { type: 'boolean' },
+    screens: { type: 'boolean' },
+    network: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
   strict: true,
 });
 const chromium = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -28,6 +34,7 @@ else if (!existsSync(chromium)) {
       ...process.env,
       CHROMIUM: chromium,
       ...(values.screens ? { E2E_SCREENS: 'e2e/screens' } : {}),
+      ...(values.long ? { E2E_LONG: '1' } : {}),
       ...(values.network ? { E2E_NETWORK: '1' } : {}),
     },
   });

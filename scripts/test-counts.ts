@@ -1,4 +1,5 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
@@ -6,61 +7,42 @@ import type { Reporter, TestModule } from 'vitest/node';
  * .ci/run can print the total of several suites.
  */
 export function recordTestCounts(passed: number, failed: number, skipped = 0): void {
-  const file = process.env['TEST_COUNTS'];
-  if (file) appendFileSync(file, `${passed} ${failed} ${skipped}\n`);
+  append('TEST_COUNTS', `${passed} ${failed} ${skipped}`);
 }
 
 /** Appends a failed check to the file named by TEST_FAILURES, which .ci/run prints at its end. */
 export function recordFailure(name: string, reason = ''): void {
-  const file = process.env['TEST_FAILURES'];
   const [firstLine = ''] = reason.split('\n');
-  if (file) appendFileSync(file, firstLine === '' ? `${name}\n` : `${name}\n    ${firstLine}\n`);
+  append('TEST_FAILURES', firstLine === '' ? name : `${name}\n    ${firstLine}`);
 }
 
-/** Names the file for the results of a vitest run by test file, instead of TEST_COUNTS. */
-export const RESULTS_VARIABLE = 'TEST_RESULTS';
-
-export interface ModuleResult {
-  readonly file: string;
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
+function append(variable: 'TEST_COUNTS' | 'TEST_FAILURES', line: string): void {
+  const file = process.env[variable];
+  if (file) appendFileSync(file, `${line}\n`);
 }
 
-/** Records the counts of a vitest run. */
+/** Records the counts and failures of a vitest run. */
 export class TestCounts implements Reporter {
-  readonly #startedAt = new Map<string, number>();
-  readonly #endedAt = new Map<string, number>();
-
-  onTestModuleQueued({ moduleId }: TestModule): void {
-    this.#startedAt.set(moduleId, Date.now());
+  onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandledErrors: readonly { readonly message: string }[],
+  ): void {
+    for (const module of modules) recordModule(module);
+    // An error outside of the tests fails the run, too.
+    for (const { message } of unhandledErrors) recordFailure('outside of the tests', message);
+    if (unhandledErrors.length > 0) recordTestCounts(0, unhandledErrors.length);
   }
+}
 
-  onTestModuleEnd({ moduleId }: TestModule): void {
-    this.#endedAt.set(moduleId, Date.now());
+function recordModule(module: TestModule): void {
+  const file = relative(process.cwd(), module.moduleId);
+  const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+  for (const test of module.children.allTests()) {
+    const { state, errors } = test.result();
+    counts[state] += 1;
+    if (state === 'failed' || state === 'pending')
+      recordFailure(`${file} > ${test.fullName}`, errors?.[0]?.message ?? 'did not end');
   }
-
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    const results = modules.map((module) => this.#count(module));
-    const file = process.env[RESULTS_VARIABLE];
-    if (file) writeFileSync(file, JSON.stringify(results));
-    else for (const { passed, failed, skipped } of results) recordTestCounts(passed, failed, skipped);
-  }
-
-  #count(module: TestModule): ModuleResult {
-    const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };
-    for (const test of module.children.allTests()) counts[test.result().state] += 1;
-    const { moduleId } = module;
-    return {
-      file: moduleId,
-      startedAt: this.#startedAt.get(moduleId) ?? 0,
-      endedAt: this.#endedAt.get(moduleId) ?? Date.now(),
-      passed: counts.passed,
-      failed: counts.failed + counts.pending + module.errors().length,
-      skipped: counts.skipped,
-    };
-  }
+  for (const { message } of module.errors()) recordFailure(file, message);
+  recordTestCounts(counts.passed, counts.failed + counts.pending + module.errors().length, counts.skipped);
 }
